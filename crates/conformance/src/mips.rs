@@ -1,7 +1,7 @@
 //! Suite of MIPS programs: a folder with `expect.json`, `expected/` and the archive `elf.tar.xz`, and the same three with
 //! `_NAME` for other families, such as `expect_musl.json` (`vectors/mips/programs/FORMAT.md`).
 
-use crate::limit::{Item, Work};
+use crate::limit::{Item, LIMIT, Work};
 use crate::report::{Case, Observer, Summary, Verdict};
 use crate::{Error, Request, input};
 use serde::Deserialize;
@@ -54,6 +54,8 @@ pub(crate) fn suite(request: &Request, observer: &dyn Observer) -> Result<Summar
         "aot" => ahead_of_time,
         _ => |_| Ok(Box::new(|| Box::new(Interpreter::default()))),
     };
+    // A program in C++ takes more than a minute to compile ahead of time.
+    let limit = if request.engine == "aot" { 20 * LIMIT } else { LIMIT };
     Work::plain(items, move |item, emit| {
         let name = item.names.first().cloned().unwrap_or_default();
         let verdict = make(&item.data.elf)
@@ -61,7 +63,7 @@ pub(crate) fn suite(request: &Request, observer: &dyn Observer) -> Result<Summar
             .unwrap_or_else(|e| Verdict::Failed(format!("the program does not run: {e}")));
         emit(Case { name, verdict });
     })
-    .run(observer)
+    .run_within(limit, observer)
 }
 
 fn read_family(folder: &Path, file: &Path, family: &str) -> Result<Vec<Item<Task>>, Error> {

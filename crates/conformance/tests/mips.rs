@@ -6,7 +6,7 @@ use xenoglot_conformance::{Request, Silent, Suite, Summary};
 
 fn passes(engine: &'static str) {
     let path = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../vectors/mips/programs"));
-    let request = Request { path, engine, device: None, worker: None };
+    let request = Request::new(path, engine);
     let summary = Suite::find("mips").unwrap().run(&request, &Silent).unwrap();
     assert_eq!(summary, Summary { passed: 13, ..Summary::default() });
 }

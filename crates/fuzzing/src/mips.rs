@@ -42,7 +42,8 @@ pub fn mips_guest(data: &[u8]) {
 }
 
 /// Code, on memory of one page of data and with registers that lead there: as machine code, it does what it does when it is
-/// interpreted, and the host's float modes are as before.
+/// interpreted, and the host's float modes are as before. The first byte is the byte order, how memory is reached, whether other
+/// threads compile, and for how many runs there is baseline code; the rest is code.
 #[cfg(all(unix, target_arch = "x86_64"))]
 pub fn mips_jit(data: &[u8]) {
     use xenoglot_cpu::{Access, Jit, Options};
@@ -52,7 +53,11 @@ pub fn mips_jit(data: &[u8]) {
     let endian = if first & 1 == 0 { Endian::Big } else { Endian::Little };
     let access = if first & 2 == 0 { Access::Window } else { Access::Tables };
     let code: Vec<u32> = code.as_chunks().0.iter().take(256).map(|word| u32::from_be_bytes(*word)).collect();
-    let options = Options { threshold: 0, access, ..Options::default() };
+    let background = first & 4 != 0;
+    // Baseline code that gives way early or late, or none.
+    let baseline = (first & 8 != 0).then_some(0);
+    let threshold = if baseline.is_some() { u32::from(first >> 4) } else { u32::from(background) };
+    let options = Options { threshold, baseline, access, background, ..Options::default() };
     let Ok(mut jit) = Jit::new(options) else { return };
     let expected = code_run(endian, &code, &mut Interpreter::default());
     let before = mxcsr();
@@ -63,6 +68,31 @@ pub fn mips_jit(data: &[u8]) {
         assert!(found == expected, "{found:x?}\n{expected:x?}");
     }
 }
+
+/// The file of a library of a program without its hash and mark: it is refused without them; with them it is refused, or says no
+/// more than it has room for, and no byte of it may change.
+#[cfg(all(unix, target_arch = "x86_64"))]
+pub fn mips_library(data: &[u8]) {
+    use xenoglot_cpu::aot::describe;
+
+    if let Ok(description) = describe(data) {
+        assert!(description.code.len() <= data.len() / 40);
+    }
+    let mut file = [data, blake3::hash(data).as_bytes(), b"xga lib\0"].concat();
+    let Ok(description) = describe(&file) else { return };
+    // Each range of code with its hash, and 80 bytes of other fields.
+    assert!(40 * description.code.len() + 80 <= data.len());
+    // Any place, the same one for the same file.
+    let sum = file.iter().fold(0, |sum, &byte| (31 * sum + u64::from(byte)) % 0xffff_fffb);
+    let at = Rng::new(sum).below(file.len() as u32) as usize;
+    assert!(file.get(..at).is_some_and(|part| describe(part).is_err()));
+    file.get_mut(at).into_iter().for_each(|byte| *byte ^= 1);
+    assert!(describe(&file).is_err());
+}
+
+/// Says nothing: there are no libraries here.
+#[cfg(not(all(unix, target_arch = "x86_64")))]
+pub fn mips_library(_: &[u8]) {}
 
 /// Says nothing: there is no machine code here.
 #[cfg(not(all(unix, target_arch = "x86_64")))]
@@ -190,6 +220,23 @@ pub(crate) fn programs() -> Vec<Vec<u8>> {
         all.push(bytes(rng.below(2) as u8, &code));
     }
     all
+}
+
+/// Libraries without hash and mark: some bytes, ranges of code, and fields.
+pub(crate) fn libraries() -> Vec<Vec<u8>> {
+    let library = |ranges: u32, length: usize| {
+        let mut bytes = vec![0x7f; length];
+        for start in (0..ranges).map(|number| number << 20) {
+            bytes.extend([start, start + 0x100].into_iter().flat_map(u32::to_le_bytes));
+            bytes.extend([1; 32]);
+        }
+        // The count, the level of the processor, two hashes, the bytes before the ranges.
+        bytes.extend([ranges, 2].into_iter().flat_map(u32::to_le_bytes));
+        bytes.extend([2; 64]);
+        bytes.extend((length as u64).to_le_bytes());
+        bytes
+    };
+    (0..4).flat_map(|ranges| [0, 1, 16, 64].map(|length| library(ranges, length))).collect()
 }
 
 /// ELF files of both byte orders.

@@ -7,7 +7,7 @@ pub const HI: usize = 32;
 /// Index of LO in [`Cpu::regs`].
 pub const LO: usize = 33;
 /// Index in [`Cpu::regs`] of what engines write in place of `zero`.
-pub(crate) const SINK: usize = 34;
+pub const SINK: usize = 34;
 
 /// Registers by their roles in the o32 calling convention.
 pub mod reg {

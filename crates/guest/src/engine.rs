@@ -47,10 +47,18 @@ pub enum Event {
 pub trait Engine {
     /// Runs from `cpu.pc` until an event. Takes about one unit of `fuel` for each instruction; it may overrun by a block.
     fn run(&mut self, cpu: &mut Cpu, memory: &mut Memory, fuel: &mut u64) -> Event;
+
+    /// Asks that all runs from now on depend on nothing but what is run, not even on the time: fuel always ends them at the same
+    /// instruction. Engines of which that is true anyway do nothing.
+    fn repeat_itself(&mut self) {}
 }
 
 impl<E: Engine + ?Sized> Engine for Box<E> {
     fn run(&mut self, cpu: &mut Cpu, memory: &mut Memory, fuel: &mut u64) -> Event {
         (**self).run(cpu, memory, fuel)
+    }
+
+    fn repeat_itself(&mut self) {
+        (**self).repeat_itself();
     }
 }

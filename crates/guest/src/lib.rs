@@ -4,6 +4,7 @@
 //! * [`Cpu`] is the state that engines share; [`Engine`] runs code until something happens that only a kernel can
 //!   answer; [`Interpreter`] is an engine.
 //! * [`Kernel`] is what answers system calls and faults, and [`Machine`] puts the four together.
+//! * [`ops`] are the operations that the interpreter executes, for engines that translate one by one.
 //! * [`float`] is the arithmetic of the floating-point unit.
 //! * `gdb`, a feature, is an engine under the control of that debugger.
 //! * `linux`, on hosts with Linux, is a kernel: processes, files, signals, threads. It is all of this crate that does I/O.
@@ -50,8 +51,9 @@ mod interp;
 pub mod linux;
 mod machine;
 pub mod memory;
+pub mod ops;
 
-pub use cpu::{Cpu, HI, LO, Link, reg};
+pub use cpu::{Cpu, HI, LO, Link, SINK, reg};
 pub use engine::{Cause, Engine, Event, Exception};
-pub use interp::{Interpreter, float_cause};
+pub use interp::{Interpreter, condition_bit, float_cause};
 pub use machine::{Action, Kernel, Machine, Outcome};

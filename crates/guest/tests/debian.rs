@@ -1,125 +1,175 @@
-//! Debian's own mipsel packages, unchanged: shells with a script, and programs that take seconds. Long runs only, as the
-//! packages are fetched, with a configuration of apt's that touches nothing of the machine's.
+//! Debian's own packages for `mipsel`, unchanged, and a program in C++ from one of its sources: what they print and the code
+//! they exit with are as under qemu-user. The smallest package runs always, where it can be fetched; the others in long runs.
 
 #![cfg(target_os = "linux")]
 
 mod common;
 
-use common::{run_as, writable};
-use std::path::Path;
-use std::process::Command;
+use common::{debian, run_by, vectors, writable};
+use std::io::{Seek, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::Instant;
+use xenoglot_guest::linux::Config;
+use xenoglot_guest::{Engine, Interpreter};
+use xenoglot_testgen::debian::{Input, PROGRAMS, text};
 use xenoglot_testgen::property::is_long;
 use xenoglot_testgen::skip;
 
-const PACKAGES: &[&str] = &[
-    "bash-static",
-    "busybox-static",
-    "dash",
-    "libc6",
-    "libcrypt1",
-    "libgcc-s1",
-    "liblua5.4-0",
-    "liblzma5",
-    "libreadline8",
-    "libsqlite3-0",
-    "libtinfo6",
-    "lua5.4",
-    "perl-base",
-    "sqlite3",
-    "xz-utils",
-    "zlib1g",
-];
-/// Commands of the script that are busybox's.
+/// Commands of the scripts, by busybox.
 const TOOLS: &[&str] = &[
-    "awk", "cat", "cmp", "cp", "cut", "find", "grep", "head", "ln", "ls", "md5sum", "mkdir", "mktemp", "mv",
-    "rm", "sed", "seq", "sleep", "sort", "tail", "tr", "uniq", "wc", "yes",
+    "awk", "cat", "cmp", "cp", "cut", "find", "grep", "gunzip", "head", "ln", "ls", "md5sum", "mkdir",
+    "mktemp", "mv", "printf", "rm", "sed", "seq", "sh", "sleep", "sort", "tail", "test", "tr", "uniq", "wc",
+    "yes",
 ];
+/// Where the packages are kept; `xenoglot bench mips` finds those of the second.
+const SMALL: &str = "busybox";
+const ALL: &str = "programs";
 
-fn done(command: &mut Command) -> bool {
-    command.output().is_ok_and(|output| output.status.success())
+/// Makes an engine.
+type Maker = fn() -> Box<dyn Engine + Send>;
+
+/// The root of all packages; nothing, having said so, in short runs and where they cannot be fetched.
+fn all() -> Option<PathBuf> {
+    if !is_long() {
+        skip("a long run");
+        return None;
+    }
+    // The standard library of Python has the module for JSON.
+    let more = ["dash", "sash", "libpython3.11-stdlib"];
+    let names: Vec<&str> = PROGRAMS.iter().map(|program| program.package).chain(more).collect();
+    debian::packages(ALL, &names)
+        .map_err(|e| skip(&format!("packages for mipsel cannot be fetched: {e}")))
+        .ok()
 }
 
-/// Fetches and unpacks the packages below `folder/root`.
-fn fetch(folder: &Path) -> bool {
-    let path = |name: &str| folder.join(name);
-    for name in ["lists/partial", "archives/partial", "root/tmp"] {
-        std::fs::create_dir_all(path(name)).expect("a folder");
+fn here(path: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join(path)
+}
+
+/// A folder for a guest that writes: the tools as links to busybox, which is in the sysroot, and the scripts.
+fn root_of_shells() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().expect("a folder");
+    for name in ["bin", "tmp"] {
+        std::fs::create_dir(folder.path().join(name)).expect("a folder");
     }
-    let state = folder.display();
-    let configuration = format!(
-        "APT::Architecture \"mipsel\"; APT::Architectures {{ \"mipsel\"; }}; APT::Sandbox::User \"root\";
-Dir::State \"{state}\"; Dir::State::lists \"{state}/lists\"; Dir::State::status \"{state}/status\"; Dir::Cache \"{state}\";
-Dir::Etc::sourcelist \"{state}/sources.list\"; Dir::Etc::sourceparts \"-\";\n"
-    );
-    let source = "deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] http://deb.debian.org/debian bookworm main\n";
-    std::fs::write(path("apt.conf"), configuration).expect("a file");
-    std::fs::write(path("sources.list"), source).expect("a file");
-    std::fs::write(path("status"), "").expect("a file");
-    let apt = || {
-        let mut apt = Command::new("apt-get");
-        apt.arg("-c").arg(path("apt.conf")).arg("-q").current_dir(folder);
-        apt
-    };
-    if !done(apt().arg("update")) || !done(apt().arg("download").args(PACKAGES)) {
-        return false;
+    for tool in TOOLS {
+        std::os::unix::fs::symlink("/bin/busybox", folder.path().join("bin").join(tool)).expect("a link");
     }
-    let packages =
-        std::fs::read_dir(folder).expect("the folder").filter_map(|entry| Some(entry.ok()?.path()));
-    packages
-        .filter(|path| path.extension().is_some_and(|extension| extension == "deb"))
-        .all(|package| done(Command::new("dpkg-deb").arg("-x").arg(package).arg(path("root"))))
+    for name in ["shell.sh", "script.sash", "more.sash"] {
+        std::fs::copy(here("tests/programs").join(name), folder.path().join(name)).expect("a copy");
+    }
+    folder
+}
+
+/// A shell with a script: output and exit code as under qemu-mipsel, where the commands that the script starts are the host's.
+fn shell(sysroot: &Path, path: &str, arguments: &[&str]) {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    let by_host = root_of_shells();
+    let mut qemu = Command::new("qemu-mipsel");
+    qemu.arg("-L").arg(sysroot).arg(sysroot.join(path)).args(arguments).current_dir(by_host.path());
+    qemu.env_clear().env("PATH", "/usr/bin:/bin").stderr(Stdio::null());
+    let Ok(wanted) = qemu.output() else { return skip("no qemu-mipsel") };
+    assert!(!wanted.stdout.is_empty(), "{name}");
+    let engines: [(&str, Maker); 2] =
+        [("interpreted", || Box::new(Interpreter::default())), ("compiled", xenoglot_cpu::engine)];
+    for (kind, engine) in engines {
+        let root = root_of_shells();
+        let config = Config { sysroot: Some(sysroot.into()), ..writable(root.path()) };
+        let bytes = std::fs::read(sysroot.join(path)).expect("a program");
+        let ran = run_by(engine, config, bytes, &[&[name], arguments].concat(), b"", u64::MAX);
+        let wanted_text = String::from_utf8_lossy(&wanted.stdout);
+        assert_eq!(ran.text(), wanted_text, "{name} {kind}, {:?}, {:?}", ran.end, ran.deaths);
+        assert_eq!(Some(i32::from(ran.code())), wanted.status.code(), "{name} {kind}");
+    }
 }
 
 #[test]
-fn programs_of_debian_run_unchanged() {
+fn busybox_of_debian_runs_a_script_as_under_qemu() {
+    match debian::packages(SMALL, &["busybox-static"]) {
+        Ok(root) => shell(&root, "bin/busybox", &["sh", "shell.sh"]),
+        Err(e) => skip(&format!("busybox-static for mipsel cannot be fetched: {e}")),
+    }
+}
+
+#[test]
+fn shells_of_debian_run_scripts_as_under_qemu() {
+    let Some(root) = all() else { return };
+    shell(&root, "bin/busybox", &["sh", "shell.sh"]);
+    shell(&root, "bin/bash-static", &["shell.sh"]);
+    shell(&root, "bin/dash", &["shell.sh"]);
+    shell(&root, "bin/sash", &["-f", "script.sash"]);
+}
+
+/// Runs a program by qemu-user and by us, and compares output and exit code. Says how long each took.
+fn compare(qemu: &str, sysroot: &Path, file: &Path, name: &str, arguments: &[&str], input: &[u8]) {
+    let mut stdin = tempfile::tempfile().expect("a file");
+    stdin.write_all(input).expect("written");
+    stdin.rewind().expect("rewound");
+    let mut command = Command::new(qemu);
+    command.arg("-L").arg(sysroot).arg(file).args(arguments).stdin(stdin).stderr(Stdio::inherit());
+    command.env_clear().env("PATH", "/bin");
+    let start = Instant::now();
+    let Ok(wanted) = command.output() else { return skip(&format!("no {qemu}")) };
+    let by_qemu = start.elapsed();
+    let bytes = std::fs::read(file).expect("a program");
+    let root = tempfile::tempdir().expect("a folder");
+    std::fs::create_dir(root.path().join("tmp")).expect("a folder");
+    let config = Config { sysroot: Some(sysroot.into()), ..writable(root.path()) };
+    let start = Instant::now();
+    let ran = run_by(xenoglot_cpu::engine, config, bytes, &[&[name], arguments].concat(), input, u64::MAX);
+    let by_us = start.elapsed();
+    eprintln!("{name}: {by_us:.2?}, {qemu} {by_qemu:.2?}");
+    assert!(wanted.status.success() && !wanted.stdout.is_empty(), "{name}: {:?}", wanted.status);
+    assert_eq!(Some(i32::from(ran.code())), wanted.status.code(), "{name}: {}", ran.text());
+    let same = ran.stdout.iter().zip(&wanted.stdout).take_while(|(a, b)| a == b).count();
+    let lengths = (ran.stdout.len(), wanted.stdout.len());
+    assert!(ran.stdout == wanted.stdout, "{name}: output differs from byte {same} on, lengths {lengths:?}");
+}
+
+#[test]
+fn programs_of_debian_print_as_under_qemu() {
+    let Some(root) = all() else { return };
+    for program in PROGRAMS {
+        let input = match program.input {
+            Input::File(name) => std::fs::read(vectors().join("debian").join(name)).expect("a file"),
+            Input::Text(bytes) => text(bytes),
+        };
+        let name = format!("/{}", program.path);
+        compare("qemu-mipsel", &root, &root.join(program.path), &name, program.arguments, &input);
+    }
+}
+
+/// Units of the tests of a library of 25,000 lines, without those that want files or CMake.
+const UNITS: &[&str] =
+    &["unit", "unit-class_parser", "unit-deserialization", "unit-conversions", "unit-json_pointer"];
+
+/// A large program in C++ with exceptions and containers: the tests of a library for JSON.
+#[test]
+fn a_large_program_in_cpp_prints_as_under_qemu() {
     if !is_long() {
         return skip("a long run");
     }
-    let folder = tempfile::tempdir().expect("a folder");
-    if !fetch(folder.path()) {
-        return skip("Debian's mipsel packages cannot be fetched");
-    }
-    let root = folder.path().join("root");
-    for tool in TOOLS {
-        std::os::unix::fs::symlink("busybox", root.join("bin").join(tool)).expect("a link");
-    }
-    let program = |path: &str, arguments: &[&str], input: &str| {
-        let bytes = std::fs::read(root.join(path)).expect("a program");
-        let name = path.rsplit('/').next().unwrap_or(path);
-        let arguments: Vec<&str> = std::iter::once(name).chain(arguments.iter().copied()).collect();
-        let ran = run_as(writable(&root), bytes, &arguments, input, u64::MAX);
-        assert_eq!(ran.code(), 0, "{path}: {}", ran.text());
-        ran.text()
+    let sources = match debian::sources("nlohmann-json3") {
+        Ok(sources) => sources,
+        Err(e) => return skip(&format!("sources of nlohmann-json3 cannot be fetched: {e}")),
     };
-
-    // The same script by the machine's own shell.
-    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs/shell.sh");
-    let wanted = Command::new("sh").arg(&script).output().expect("a shell").stdout;
-    let wanted = String::from_utf8(wanted).expect("text");
-    std::fs::copy(&script, root.join("shell.sh")).expect("a copy");
-    assert_eq!(program("bin/busybox", &["sh", "/shell.sh"], ""), wanted);
-    assert_eq!(program("bin/bash-static", &["/shell.sh"], ""), wanted);
-    assert_eq!(program("bin/dash", &["/shell.sh"], ""), wanted);
-
-    let lua =
-        "local t, x = {}, 1 for i = 1, 200000 do x = (x * 16807) % 2147483647 t[i] = x end table.sort(t)
-local ok = true for i = 2, #t do ok = ok and t[i - 1] <= t[i] end print(ok, (('a1b22'):gsub('%d+', '<%0>')))";
-    assert_eq!(program("usr/bin/lua5.4", &["-"], lua), "true\ta<1>b<22>\n");
-    let perl =
-        "my %h; $h{$_ % 97} += $_ for 1 .. 200000; my $n = () = join(',', 1 .. 20000) =~ /7(?=\\d*,)/g;
-print scalar(keys %h), ' ', $h{0}, ' ', $n, \"\\n\";";
-    // Multiples of 97 up to 199,917; numbers up to 20,000 with a 7 that is followed by digits and a comma, each 7 once.
-    let sevens = (1..20000).map(|n: u32| n.to_string().matches('7').count()).sum::<usize>();
-    let sum = (1..=2061u64).map(|n| 97 * n).sum::<u64>();
-    assert_eq!(program("usr/bin/perl", &["-e", perl], ""), format!("97 {sum} {sevens}\n"));
-    let sql = "create table t(a integer, b text); with recursive c(x) as (select 1 union all select x + 1 from c where \
-               x < 100000) insert into t select x, hex(x) from c; select count(*), sum(a), max(length(b)) from t;";
-    assert_eq!(program("usr/bin/sqlite3", &[":memory:", sql], ""), "100000|5000050000|12\n");
-    let text: String =
-        (0..1_200_000u32).map(|n| format!("{:07}\n", n.wrapping_mul(2_654_435_761) % 9_999_991)).collect();
-    std::fs::write(root.join("text"), &text).expect("a file");
-    program("usr/bin/xz", &["-k", "-1", "/text"], "");
-    std::fs::rename(root.join("text"), root.join("before")).expect("renamed");
-    program("usr/bin/xz", &["-d", "/text.xz"], "");
-    assert!(std::fs::read(root.join("text")).expect("a file") == text.as_bytes());
+    let folder = tempfile::tempdir().expect("a folder");
+    let program = folder.path().join("json");
+    let mut compiler = Command::new("mips-linux-gnu-g++");
+    compiler.args([
+        "-std=c++17",
+        "-O1",
+        "-w",
+        "-static",
+        "-I",
+        "single_include",
+        "-I",
+        "tests/thirdparty/doctest",
+        "-o",
+    ]);
+    compiler.arg(&program).args(UNITS.iter().map(|unit| format!("tests/src/{unit}.cpp")));
+    let Ok(built) = compiler.current_dir(&sources).output() else { return skip("no mips-linux-gnu-g++") };
+    assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr));
+    compare("qemu-mips", folder.path(), &program, "json", &["--no-version"], b"");
 }

@@ -124,6 +124,32 @@ fn what_the_root_lacks_is_found_in_the_sysroot_and_never_written_there() {
     assert_eq!(std::fs::read(sysroot.path().join("file")).expect("the file"), b"library");
 }
 
+#[test]
+fn links_lead_from_the_root_to_the_sysroot_and_back() {
+    use std::os::unix::fs::symlink;
+    let Some(bytes) = program("mipsel", "files.c", &["-static"]) else { return };
+    let [root, sysroot] = [(); 2].map(|()| tempfile::tempdir().expect("a folder"));
+    for folder in [&root, &sysroot] {
+        std::fs::create_dir(folder.path().join("bin")).expect("a folder");
+    }
+    std::fs::write(root.path().join("bin/own"), "root").expect("a file");
+    std::fs::write(sysroot.path().join("bin/file"), "library").expect("a file");
+    symlink("file", root.path().join("bin/relative")).expect("a link");
+    symlink("/bin/file", root.path().join("bin/absolute")).expect("a link");
+    symlink("../bin", root.path().join("bin/up")).expect("a link");
+    symlink("own", sysroot.path().join("bin/back")).expect("a link");
+    symlink("loop", sysroot.path().join("loop")).expect("a link");
+    let config = Config { sysroot: Some(sysroot.path().into()), ..writable(root.path()) };
+    for name in ["relative", "absolute", "up/file", "up/up/relative"] {
+        let ran = run(config.clone(), bytes.clone(), &["read", &format!("bin/{name}")], "", 1 << 30);
+        assert_eq!(ran.text(), format!("bin/{name}: library\n"));
+    }
+    let ran = run(config.clone(), bytes.clone(), &["read", "bin/back"], "", 1 << 30);
+    assert_eq!(ran.text(), "bin/back: root\n");
+    let ran = run(config, bytes, &["read", "loop"], "", 1 << 30);
+    assert!(ran.text().contains("symbolic links"), "{}", ran.text());
+}
+
 /// Runs instructions in both byte orders with little memory and fuel.
 fn guest(code: &[u32], fuel: u64) -> End {
     let ends = [Endian::Big, Endian::Little].map(|endian| {

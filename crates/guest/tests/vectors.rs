@@ -8,6 +8,10 @@ use common::{Ran, compile, run, run_file, vectors, writable};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::io::Read;
+use xenoglot_guest::linux::Config;
+
+/// Programs with handlers of signals.
+const SIGNALS: &[&str] = &["segv", "bus", "ill", "overflow", "trap", "float", "altstack", "waiting"];
 
 #[test]
 fn freestanding_programs_print_and_exit_as_under_qemu() {
@@ -35,7 +39,7 @@ fn freestanding_programs_print_and_exit_as_under_qemu() {
 
 #[test]
 fn handlers_of_signals_see_and_change_what_they_do_under_qemu() {
-    for name in ["segv", "bus", "ill", "overflow", "trap", "float", "altstack", "waiting"] {
+    for name in SIGNALS {
         let base = vectors().join("signals").join(name);
         let wanted =
             String::from_utf8(std::fs::read(base.with_extension("out")).expect("output")).expect("text");
@@ -43,6 +47,40 @@ fn handlers_of_signals_see_and_change_what_they_do_under_qemu() {
             let ran = run_file(&base.with_extension(format!("{target}.elf")));
             assert_eq!((ran.text(), ran.code()), (wanted.clone(), 0), "{name} {target}");
         }
+    }
+}
+
+/// The same ahead of time, with the programs that a signal ends.
+#[test]
+#[cfg(target_arch = "x86_64")]
+fn signals_of_programs_ahead_of_time_are_as_under_qemu() {
+    use common::run_by;
+    use std::sync::Arc;
+    use xenoglot_cpu::aot::{self, AotError, Library};
+    use xenoglot_cpu::{Jit, Options};
+    use xenoglot_testgen::skip;
+    let ended = [("ill", 132), ("segv", 139), ("unal", 135), ("ovf", 136), ("brk", 133)];
+    let ended = ended.map(|(name, code)| (format!("bare/bare_{name}"), "elf", code));
+    let handled = SIGNALS
+        .iter()
+        .flat_map(|name| ["mips.elf", "mipsel.elf"].map(|end| (format!("signals/{name}"), end, 0)));
+    let folder = tempfile::tempdir().expect("a folder");
+    for (name, end, code) in ended.into_iter().chain(handled) {
+        let base = vectors().join(&name);
+        let bytes = std::fs::read(base.with_extension(end)).expect("a program");
+        let path = folder.path().join("program.xga");
+        let options = aot::Options { optimize: 1, jobs: 1, ..aot::Options::default() };
+        match aot::compile(&bytes, &path, &options) {
+            Ok(_) => {}
+            Err(AotError::NoCompiler { .. }) => return skip("programs ahead of time: no C compiler"),
+            Err(e) => panic!("{name} {end}: {e}"),
+        }
+        let library = Arc::new(Library::open(&path, &bytes).expect("a library that was just made"));
+        let engine =
+            move || Jit::with_library(Options::default(), Arc::clone(&library)).expect("a host with code");
+        let ran = run_by(engine, Config::default(), bytes, &["program"], b"", 1 << 34);
+        let wanted = std::fs::read(base.with_extension("out")).expect("output");
+        assert_eq!((ran.text().into_bytes(), ran.code()), (wanted, code), "{name} {end}");
     }
 }
 
@@ -112,7 +150,7 @@ fn glibc_programs_print_and_exit_as_under_qemu() {
             let folder = tempfile::tempdir().expect("a folder");
             let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
             let sysroot = Some(format!("/usr/{target}-linux-gnu").into());
-            let config = xenoglot_guest::linux::Config { sysroot, ..writable(folder.path()) };
+            let config = Config { sysroot, ..writable(folder.path()) };
             let ran = run(config, bytes, &arguments, "", 1 << 36);
             assert_eq!((&ran.stdout, ran.code()), (&wanted, code), "{name} {target}, dynamically linked");
         }

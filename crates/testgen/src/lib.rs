@@ -12,6 +12,7 @@
 
 pub mod archive;
 pub mod cfg;
+pub mod debian;
 pub mod dxil;
 pub mod ir;
 pub mod lanes;

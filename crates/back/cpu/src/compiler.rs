@@ -3,6 +3,7 @@
 use crate::emit::{self, How};
 use crate::error::CompileError;
 use crate::exec::Arena;
+use crate::options::Access;
 use crate::signals::{Pending, Site};
 use crate::state::State;
 use crate::table::Table;
@@ -12,8 +13,10 @@ use cranelift_codegen::ir::{self, UserFuncName};
 use cranelift_codegen::isa::{OwnedTargetIsa, TargetIsa};
 use cranelift_codegen::settings::{self, Configurable};
 use cranelift_frontend::FunctionBuilderContext;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::OnceLock;
-use xenoglot_ir::Function;
+use xenoglot_ir::Module;
+use xenoglot_mips::lift::layout;
 
 /// Most bytes of stack that code may take: it runs on the host's.
 const MAX_FRAME: u32 = 32 << 10;
@@ -41,74 +44,92 @@ fn host() -> Result<OwnedTargetIsa, CompileError> {
     HOST.get_or_init(isa).clone().map_err(CompileError::Codegen)
 }
 
-/// A compiler with memory for code.
-pub(crate) struct Compiler {
+/// A function to compile, with all that its code depends on, so that any thread can do it.
+pub(crate) struct Job {
+    /// Its entry is the function.
+    module: Module,
+    access: Access,
+    /// Where the table has the code of guest addresses that the function leads to. `None` when code returns instead of going on
+    /// by itself.
+    links: Option<FxHashMap<u32, u64>>,
+    /// Guest addresses of accesses that ask the memory.
+    asks: FxHashSet<u32>,
+}
+
+impl Job {
+    /// A job for code that goes on at other code through `table`.
+    pub(crate) fn new(
+        module: Module,
+        access: Access,
+        asks: FxHashSet<u32>,
+        table: Option<&mut Table>,
+    ) -> Job {
+        let targets = |f| emit::targets(f).collect::<Vec<u32>>();
+        let targets = module.entry_func().map(targets).unwrap_or_default();
+        let links = table.map(|table| {
+            targets.into_iter().filter_map(|pc| Some((pc, table.entry(pc)?))).collect::<FxHashMap<_, _>>()
+        });
+        Job { module, access, links, asks }
+    }
+}
+
+/// Code of the host, which may lie anywhere.
+pub(crate) struct Code {
+    bytes: Vec<u8>,
+    /// Where it may raise a signal, in order, from its own beginning.
+    sites: Vec<Site>,
+}
+
+impl Code {
+    /// Code, and where it may raise a signal, in order.
+    pub(crate) fn new(bytes: Vec<u8>, sites: Vec<Site>) -> Code {
+        Code { bytes, sites }
+    }
+
+    /// Its bytes.
+    pub(crate) fn len(&self) -> usize {
+        self.bytes.len()
+    }
+}
+
+/// Makes code. Each thread that compiles has one.
+pub(crate) struct Codegen {
     isa: OwnedTargetIsa,
     context: Context,
     builder: FunctionBuilderContext,
-    arena: Arena,
-    /// Bytes of the arena that do not come from a guest.
-    kept: usize,
-    /// Where code may raise a signal, in order.
-    pub(crate) sites: Vec<Site>,
-    /// Addresses of the ways in and out.
-    pub(crate) enter: u64,
-    pub(crate) missing: u64,
-    pub(crate) ask_load: u64,
-    pub(crate) ask_store: u64,
 }
 
-impl Compiler {
-    pub(crate) fn new() -> Result<Compiler, CompileError> {
-        let mut compiler = Compiler {
-            isa: host()?,
-            context: Context::new(),
-            builder: FunctionBuilderContext::new(),
-            arena: Arena::new()?,
-            kept: 0,
-            sites: Vec::new(),
-            enter: 0,
-            missing: 0,
-            ask_load: 0,
-            ask_store: 0,
-        };
-        compiler.enter = compiler.thunk(emit::enter)?;
-        compiler.missing = compiler.thunk(emit::missing)?;
-        compiler.ask_load =
-            compiler.thunk(|func, builder, isa| emit::slow(func, builder, isa, State::RUST_LOAD))?;
-        compiler.ask_store =
-            compiler.thunk(|func, builder, isa| emit::slow(func, builder, isa, State::RUST_STORE))?;
-        compiler.kept = compiler.arena.used();
-        Ok(compiler)
+impl Codegen {
+    pub(crate) fn new() -> Result<Codegen, CompileError> {
+        Ok(Codegen { isa: host()?, context: Context::new(), builder: FunctionBuilderContext::new() })
     }
 
     fn thunk(
         &mut self,
         emit: impl FnOnce(&mut ir::Function, &mut FunctionBuilderContext, &dyn TargetIsa),
-    ) -> Result<u64, CompileError> {
+    ) -> Result<Code, CompileError> {
         self.context.clear();
         self.context.func.name = UserFuncName::user(0, 0);
         emit(&mut self.context.func, &mut self.builder, &*self.isa);
-        Ok(self.place(&[])?.0)
+        self.finish(&[])
     }
 
-    /// Compiles a function; the address of its code, and its bytes.
-    pub(crate) fn compile(
-        &mut self,
-        f: &Function,
-        table: &mut Table,
-        how: &How<'_>,
-    ) -> Result<(u64, usize), CompileError> {
+    /// Compiles a function.
+    pub(crate) fn compile(&mut self, job: &Job) -> Result<Code, CompileError> {
         self.context.clear();
         self.context.func.name = UserFuncName::user(0, 0);
         let func = &mut self.context.func;
-        let sites = emit::function(func, &mut self.builder, &*self.isa, f, table, how)
+        let f = job.module.entry_func();
+        let f = f.ok_or_else(|| CompileError::unsupported("a module without a function"))?;
+        let how =
+            How { counter: layout::FUEL, access: job.access, links: job.links.as_ref(), asks: &job.asks };
+        let sites = emit::function(func, &mut self.builder, &*self.isa, f, &how)
             .inspect_err(|_| self.builder = FunctionBuilderContext::new())?;
-        self.place(&sites)
+        self.finish(&sites)
     }
 
     /// Compiles what was emitted, with what is known of the places that may raise a signal, by their source locations.
-    fn place(&mut self, sites: &[Pending]) -> Result<(u64, usize), CompileError> {
+    fn finish(&mut self, pending: &[Pending]) -> Result<Code, CompileError> {
         let compiled = self
             .context
             .compile(&*self.isa, &mut ControlPlane::default())
@@ -120,29 +141,81 @@ impl Compiler {
         if frame > MAX_FRAME {
             return Err(CompileError::unsupported(format!("{frame} bytes of stack")));
         }
-        let code = compiled.code_buffer();
-        let address = self.arena.add(code)?;
-        let start = (address - self.arena.base()) as u32;
-        let first = self.sites.len();
+        let mut sites = Vec::new();
         for trap in compiled.buffer.traps().iter().filter(|trap| emit::is_site(trap.code)) {
             let locations = compiled.buffer.get_srclocs_sorted();
             let after = locations.partition_point(|location| location.start <= trap.offset);
             let location = locations.get(after.wrapping_sub(1)).filter(|location| trap.offset < location.end);
             let location = location.map(|location| location.loc.bits());
-            let site = emit::site_of(trap.code, sites.len(), location);
-            let site = site.and_then(|site| sites.get(site as usize));
-            let Some(&pending) = site else {
-                self.sites.truncate(first);
+            let site = emit::site_of(trap.code, pending.len(), location);
+            let Some(&pending) = site.and_then(|site| pending.get(site as usize)) else {
                 return Err(CompileError::Codegen("an access of unknown origin".into()));
             };
-            self.sites.push(Site { offset: start + trap.offset, pending });
+            sites.push(Site { offset: trap.offset, pending });
         }
         // Checks are behind the code that they are of.
-        self.sites
-            .get_mut(first..)
-            .into_iter()
-            .for_each(|sites| sites.sort_unstable_by_key(|site| site.offset));
-        Ok((address, code.len()))
+        sites.sort_unstable_by_key(|site| site.offset);
+        Ok(Code { bytes: compiled.code_buffer().to_vec(), sites })
+    }
+}
+
+/// The ways out: what stands for code that is missing, what asks for loads and for stores.
+/// Compiled once: a shell starts processes, with an engine each, by the hundred.
+fn thunks(codegen: &mut Codegen) -> Result<&'static [Code; 3], CompileError> {
+    static THUNKS: OnceLock<[Code; 3]> = OnceLock::new();
+    if let Some(thunks) = THUNKS.get() {
+        return Ok(thunks);
+    }
+    let mut ask = |ask: i32| codegen.thunk(|func, builder, isa| emit::slow(func, builder, isa, ask));
+    let (load, store) = (ask(State::RUST_LOAD)?, ask(State::RUST_STORE)?);
+    let thunks = [codegen.thunk(emit::missing)?, load, store];
+    Ok(THUNKS.get_or_init(|| thunks))
+}
+
+/// A compiler with memory for code.
+pub(crate) struct Compiler {
+    codegen: Codegen,
+    arena: Arena,
+    /// Bytes of the arena that do not come from a guest.
+    kept: usize,
+    /// Where code may raise a signal, in order.
+    pub(crate) sites: Vec<Site>,
+    /// Addresses of the ways out.
+    pub(crate) missing: u64,
+    pub(crate) ask_load: u64,
+    pub(crate) ask_store: u64,
+}
+
+impl Compiler {
+    pub(crate) fn new() -> Result<Compiler, CompileError> {
+        let mut codegen = Codegen::new()?;
+        let mut arena = Arena::new()?;
+        let mut added = [0; 3];
+        for (address, code) in added.iter_mut().zip(thunks(&mut codegen)?) {
+            *address = arena.add(&code.bytes)?;
+        }
+        let [missing, ask_load, ask_store] = added;
+        let kept = arena.used();
+        Ok(Compiler { codegen, arena, kept, sites: Vec::new(), missing, ask_load, ask_store })
+    }
+
+    /// Compiles a function, in this thread.
+    pub(crate) fn compile(&mut self, job: &Job) -> Result<Code, CompileError> {
+        self.codegen.compile(job)
+    }
+
+    /// Puts code where it can run; its address.
+    pub(crate) fn install(&mut self, code: &Code) -> Result<u64, CompileError> {
+        let address = self.arena.add(&code.bytes)?;
+        let start = (address - self.arena.base()) as u32;
+        let sites = code.sites.iter().map(|site| Site { offset: start + site.offset, ..*site });
+        self.sites.extend(sites);
+        Ok(address)
+    }
+
+    /// Changes code that is there.
+    pub(crate) fn patch(&mut self, address: u64, bytes: &[u8]) -> Result<(), CompileError> {
+        self.arena.patch(address, bytes)
     }
 
     /// The address of the memory for code.

@@ -44,6 +44,23 @@ impl Arena {
     /// Puts code there; its address.
     pub(crate) fn add(&mut self, code: &[u8]) -> Result<u64, CompileError> {
         let start = self.used.next_multiple_of(ALIGN);
+        self.write(start, code)?;
+        self.used = start + code.len();
+        Ok(self.base.as_ptr() as u64 + start as u64)
+    }
+
+    /// Changes code at an address.
+    pub(crate) fn patch(&mut self, address: u64, code: &[u8]) -> Result<(), CompileError> {
+        let start = address.wrapping_sub(self.base.as_ptr() as u64);
+        match usize::try_from(start) {
+            Ok(start) if start.checked_add(code.len()).is_some_and(|end| end <= self.used) => {
+                self.write(start, code)
+            }
+            _ => Err(CompileError::unsupported("code that is not there")),
+        }
+    }
+
+    fn write(&mut self, start: usize, code: &[u8]) -> Result<(), CompileError> {
         let end = start + code.len();
         if end > SIZE {
             return Err(CompileError::Full);
@@ -55,8 +72,7 @@ impl Arena {
             std::ptr::copy_nonoverlapping(code.as_ptr(), self.base.as_ptr().add(start), code.len());
         }
         self.protect(first, last, libc::PROT_READ | libc::PROT_EXEC)?;
-        self.used = end;
-        Ok(self.base.as_ptr() as u64 + start as u64)
+        Ok(())
     }
 
     /// The address of the first byte.
@@ -135,11 +151,31 @@ unsafe extern "sysv64" fn shielded(state: *mut State, pc: u32, code: u64, enter:
     )
 }
 
+/// Calls code of the engine's, with the fuel in the pinned register. That code keeps the stack and frame pointers and the fuel,
+/// and no other register: [`shielded`] has kept them all.
+#[unsafe(naked)]
+unsafe extern "sysv64" fn engine_code(state: *mut State, pc: u32, code: u64) -> u64 {
+    std::arch::naked_asm!(
+        "push rdi",
+        "mov r15, [rdi + {fuel}]",
+        "call rdx",
+        "pop rdi",
+        "mov [rdi + {fuel}], r15",
+        "ret",
+        fuel = const State::FUEL,
+    )
+}
+
+/// What [`run`] enters code by that [`crate::emit::function`] or [`crate::baseline::compile`] made.
+pub(crate) fn engine_way() -> u64 {
+    engine_code as *const () as u64
+}
+
 /// Runs guest code for `pc` by `enter`; what it returned, and the flags of MXCSR it left. MXCSR is as before afterwards.
 ///
 /// # Safety
-/// `enter` and `code` are the addresses of what [`crate::emit::enter`] and [`crate::emit::function`] made, in executable
-/// memory; the state has the memory and the table that the code was made for.
+/// `enter` is a function of a library, or [`engine_way`], and `code` the address of what that calls, in executable memory; the
+/// state has the memory and the table that the code was made for.
 pub(crate) unsafe fn run(enter: u64, state: &mut State, pc: u32, code: u64) -> (u64, u32) {
     let host = mxcsr();
     // SAFETY: only guest code runs with it, and what that calls uses no floats.

@@ -1,94 +1,46 @@
 //! The engine: interprets, counts, compiles what is executed often, and runs that.
 
 use crate::aot::Library;
-use crate::compiler::Compiler;
-use crate::emit::How;
+use crate::background::{Ticket, Workers};
+use crate::baseline;
+use crate::compiler::{Code, Compiler, Job};
 use crate::error::CompileError;
 use crate::exec;
+use crate::options::{Access, Compiled, INTERPRETED, Observer, Options, Stats};
+use crate::orders::{Hot, Order, Orders};
 use crate::signals::{self, Run};
-use crate::state::{Exit, State};
+use crate::state::{COUNTERS, Exit, State, counter_of};
 use crate::table::Table;
 use crate::words::Words;
 use rustc_hash::{FxHashMap, FxHashSet};
-use std::collections::BTreeSet;
+use std::ops::Range;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use xenoglot_guest::memory::{Identity, Memory, PAGE_BITS};
 use xenoglot_guest::{Cpu, Engine, Event, Interpreter, float_cause};
-use xenoglot_mips::lift::{self, layout};
-
-/// How machine code reaches the guest's memory.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Access {
-    /// In an area of the host's that is laid out as the guest's memory: the host's page protection checks. Needs handlers of
-    /// SIGSEGV, SIGBUS and SIGILL, and Linux.
-    Window,
-    /// Through tables of pages.
-    Tables,
-    /// By calls: slow, and good for finding out what the others are worth.
-    Calls,
-}
-
-/// How to compile.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Options {
-    /// How often a block is interpreted before it is compiled with what is reached from it. 0 compiles everything at once.
-    pub threshold: u32,
-    /// About how many instructions are compiled together at most.
-    pub max_insts: u32,
-    /// How code reaches memory. Where the system refuses a window, there are tables.
-    pub access: Access,
-}
-
-impl Default for Options {
-    fn default() -> Self {
-        Options { threshold: 200, max_insts: 512, access: Access::Window }
-    }
-}
-
-/// What was compiled so far.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Stats {
-    /// Regions.
-    pub regions: u64,
-    /// Regions that were forgotten, because their code changed or the memory for code was full.
-    pub forgotten: u64,
-    /// Regions that could not be compiled, and are interpreted.
-    pub refused: u64,
-    /// Bytes of guest code, each time it was compiled.
-    pub guest_bytes: u64,
-    /// Bytes of the host's code.
-    pub host_bytes: u64,
-    /// Time to lift and compile.
-    pub time: Duration,
-}
-
-/// Code that was compiled: what a profiler of the host needs to name it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Compiled {
-    /// The guest's address that it begins with.
-    pub pc: u32,
-    /// Where it lies on the host. Code that is forgotten makes room for other code.
-    pub address: u64,
-    /// Its bytes.
-    pub bytes: usize,
-}
-
-/// Called with each piece of code that was compiled.
-pub type Observer = Arc<dyn Fn(&Compiled) + Send + Sync>;
+use xenoglot_mips::lift;
 
 /// A region with code.
-struct Region {
-    entries: Vec<u32>,
-    code: u64,
+pub(crate) struct Region {
+    pub(crate) entries: Vec<u32>,
+    pub(crate) code: Range<u64>,
 }
 
-/// Counters of blocks by hash.
-const COUNTERS: usize = 1 << 14;
+/// Whether there is code for an address that is better than baseline code.
+fn optimized(table: &Table, baseline: &FxHashMap<u32, u64>, pc: u32) -> bool {
+    table.get(pc).is_some_and(|code| baseline.get(&pc) != Some(&code))
+}
+
+/// A block that ran less often than this part of the threshold is left out of the regions of others. Most of a program's
+/// code never runs, and compiling it takes longer than all else in programs that run for seconds.
+const COLD_SHARE: u32 = 5;
 /// Changes of a page after which its code is only interpreted.
 const MOST_CHANGES: u32 = 32;
 /// How often an access leaves its code until that is compiled again so that the access asks the memory.
-const MOST_LEFT: u32 = 32;
+pub(crate) const MOST_LEFT: u32 = 32;
+/// Regions that other threads compile at a time for one engine. When they have so many, the guest's thread does the next one: it
+/// would wait longer for it than that takes.
+const MOST_ORDERS: usize = 24;
 /// FCSR's bits of rounding, enabled exceptions and flushing: none is set while compiled code runs.
 const UNUSUAL: u32 = 0x0100_0f83;
 /// Cause bits of FCSR.
@@ -96,27 +48,34 @@ const CAUSE: u32 = 0x3f << 12;
 
 /// An engine that compiles. The direct interpreter runs what is not compiled.
 pub struct Jit {
-    options: Options,
+    pub(crate) options: Options,
     interpreter: Interpreter,
     compiler: Compiler,
-    table: Table,
-    state: Box<State>,
-    counters: Vec<u32>,
+    pub(crate) table: Table,
+    pub(crate) state: Box<State>,
+    /// Baseline code by guest addresses, as long as the table has nothing better.
+    pub(crate) baseline: FxHashMap<u32, u64>,
+    /// By the places of counters: blocks that have no baseline code.
+    pub(crate) unlikely: Vec<bool>,
     regions: Vec<Region>,
     by_page: FxHashMap<u32, Vec<usize>>,
     /// How often the code of a page changed.
     changes: FxHashMap<u32, u32>,
     /// How often the access at an address left its code; from [`MOST_LEFT`] on it asks.
-    left: FxHashMap<u32, u32>,
+    pub(crate) left: FxHashMap<u32, u32>,
     /// Addresses whose code cannot be compiled.
     refused: FxHashSet<u32>,
     /// The memory that all of this is of.
     memory: Option<Identity>,
     /// A program that was compiled ahead of time, and whether memory has it.
-    library: Option<Arc<Library>>,
-    fits: bool,
-    stats: Stats,
-    observer: Option<Observer>,
+    pub(crate) library: Option<Arc<Library>>,
+    pub(crate) fits: bool,
+    /// Threads that compile, from the first hot block on.
+    workers: Option<Workers>,
+    /// What they compile.
+    orders: Orders,
+    pub(crate) stats: Stats,
+    pub(crate) observer: Option<Observer>,
 }
 
 // SAFETY: the pointers in the state are set for the time of a run, but for those to the table and to code, which the engine
@@ -142,16 +101,18 @@ impl Jit {
             options.access = Access::Tables;
         }
         let compiler = Compiler::new()?;
-        let mut table = Table::new();
+        let mut table = Table::new()?;
         table.set_missing(compiler.missing);
-        let state = Box::new(State::new(compiler.ask_load, compiler.ask_store, table.parts()));
+        let mut state = Box::new(State::new(compiler.ask_load, compiler.ask_store, table.parts()));
+        state.counters.fill(options.runs());
         Ok(Jit {
             options,
             interpreter: Interpreter::default(),
             compiler,
             table,
             state,
-            counters: vec![0; COUNTERS],
+            baseline: FxHashMap::default(),
+            unlikely: vec![false; COUNTERS],
             regions: Vec::new(),
             by_page: FxHashMap::default(),
             changes: FxHashMap::default(),
@@ -160,6 +121,8 @@ impl Jit {
             memory: None,
             library: None,
             fits: false,
+            workers: None,
+            orders: Orders::default(),
             stats: Stats::default(),
             observer: None,
         })
@@ -194,8 +157,11 @@ impl Jit {
         self.stats.forgotten += self.regions.len() as u64;
         self.regions.clear();
         self.by_page.clear();
+        self.orders.clear();
         self.compiler.clear();
-        self.counters.fill(0);
+        self.state.counters.fill(self.options.runs());
+        self.baseline.clear();
+        self.unlikely.fill(false);
         self.refused.clear();
     }
 
@@ -205,7 +171,7 @@ impl Jit {
         for page in pages {
             // Its functions call each other without a look at what memory has.
             self.fits &= self.library.as_ref().is_none_or(|library| !library.has_page(*page));
-            if self.by_page.contains_key(page) {
+            if self.orders.forget_page(*page) | self.by_page.contains_key(page) {
                 *self.changes.entry(*page).or_default() += 1;
                 self.refused.clear();
                 self.forget_page(*page);
@@ -220,11 +186,37 @@ impl Jit {
             let entries = std::mem::take(&mut region.entries);
             self.stats.forgotten += u64::from(!entries.is_empty());
             for pc in entries {
-                if self.table.get(pc) == Some(region.code) {
+                if self.table.get(pc).is_some_and(|code| region.code.contains(&code)) {
                     self.table.set(pc, None);
+                    self.baseline.remove(&pc);
                 }
             }
         }
+    }
+
+    /// Compiles the block that the guest is at, or has it compiled, and counts its runs anew; whether there is code for it now.
+    fn get_hot(&mut self, memory: &mut Memory) -> bool {
+        let pc = self.state.cpu.pc;
+        if let Some(left) = self.state.counters.get_mut(counter_of(pc)) {
+            *left = self.options.runs();
+        }
+        optimized(&self.table, &self.baseline, pc) || self.compile(pc, memory)
+    }
+
+    /// Puts code where it can run; its address. Everything else goes when the memory for code is full.
+    pub(crate) fn place(&mut self, code: &Code) -> Result<u64, CompileError> {
+        match self.compiler.install(code) {
+            Err(CompileError::Full) => {
+                self.clear();
+                self.compiler.install(code)
+            }
+            other => other,
+        }
+    }
+
+    /// Whether the code of an address changes so often that it is only interpreted.
+    pub(crate) fn changes_often(&self, pc: u32) -> bool {
+        self.changes.get(&(pc >> PAGE_BITS)).is_some_and(|&changes| changes > MOST_CHANGES)
     }
 
     /// Counts an access that left the code of `pc`.
@@ -233,69 +225,132 @@ impl Jit {
         let left = self.left.entry(pc).or_default();
         *left = left.saturating_add(1);
         if *left == MOST_LEFT {
+            self.orders.forget_page(pc >> PAGE_BITS);
             self.forget_page(pc >> PAGE_BITS);
         }
     }
 
-    /// Compiles the region at `pc`; whether there is code for it.
-    #[cold]
-    fn compile(&mut self, pc: u32, memory: &mut Memory) -> bool {
-        let page = pc >> PAGE_BITS;
-        let changed = self.changes.get(&page).is_some_and(|&changes| changes > MOST_CHANGES);
-        if changed || self.refused.contains(&pc) {
-            return false;
-        }
+    /// Lifts the region at `pc`: what is to be compiled, and what will have code then. From now on the memory watches its words.
+    fn lift(&mut self, pc: u32, memory: &mut Memory) -> Option<(Order, Job)> {
         let start = Instant::now();
         let endian = self.state.cpu.endian;
         let gp = Some(self.state.cpu.get(28));
         let options = lift::Options { endian, max_insts: self.options.max_insts, gp };
-        let (table, library) = (&self.table, self.library.as_deref().filter(|_| self.fits));
+        let (table, baseline) = (&self.table, &self.baseline);
+        let library = self.library.as_deref().filter(|_| self.fits);
         let in_library = |pc| library.is_some_and(|library| library.get(pc).is_some());
-        let words = Words { memory, endian, has_region: &|pc| table.get(pc).is_some() || in_library(pc) };
-        let region = lift::lift(&words, pc, &options);
-        let Some(func) = region.module.entry_func().filter(|_| region.runs) else { return false };
-        let left = std::mem::take(&mut self.left);
-        let asks = |pc: u32| left.get(&pc).is_some_and(|&left| left >= MOST_LEFT);
-        let how = How { counter: layout::FUEL, access: self.options.access, asks: &asks };
-        let mut result = self.compiler.compile(func, &mut self.table, &how);
-        if matches!(result, Err(CompileError::Full)) {
-            self.clear();
-            result = self.compiler.compile(func, &mut self.table, &how);
+        let (counters, runs) = (&self.state.counters, self.options.runs());
+        let least = runs / COLD_SHARE;
+        let is_cold =
+            |pc: u32| counters.get(counter_of(pc)).is_some_and(|&left| runs - left.min(runs) < least);
+        let orders = &self.orders;
+        let has_region =
+            |pc| optimized(table, baseline, pc) || in_library(pc) || is_cold(pc) || orders.has_entry(pc);
+        let words = Words { memory, endian, has_region: &has_region };
+        let lift::Region { module, entries, words, runs } = lift::lift(&words, pc, &options);
+        module.entry_func().filter(|_| runs)?;
+        words.iter().for_each(|&word| memory.watch_code(word));
+        let asks = |&(&pc, &left): &(&u32, &u32)| left >= MOST_LEFT && words.binary_search(&pc).is_ok();
+        let asks = self.left.iter().filter(asks).map(|(&pc, _)| pc).collect();
+        let Options { access, links, .. } = self.options;
+        let job = Job::new(module, access, asks, links.then_some(&mut self.table));
+        let order = Order { pc, entries, words, time: start.elapsed() };
+        Some((order, job))
+    }
+
+    /// Compiles the region at `pc`, or has it compiled; whether there is code for it now.
+    #[cold]
+    fn compile(&mut self, pc: u32, memory: &mut Memory) -> bool {
+        if self.changes_often(pc) || self.refused.contains(&pc) {
+            return false;
         }
-        self.left = left;
-        let Ok((code, bytes)) = result else {
+        match self.orders.hot(pc) {
+            Hot::New => {}
+            Hot::Wait => return false,
+            Hot::Take(taken) => {
+                let (order, job) = *taken;
+                return self.compile_now(order, &job);
+            }
+        }
+        let Some((order, job)) = self.lift(pc, memory) else { return false };
+        if self.options.background && self.workers.is_none() {
+            self.workers = Workers::new();
+            self.options.background = self.workers.is_some();
+        }
+        if let Some(workers) = &self.workers
+            && self.orders.len() < MOST_ORDERS
+        {
+            let ticket = Ticket::new(job);
+            workers.give(self.orders.add(order, Arc::clone(&ticket)), &ticket);
+            return false;
+        }
+        self.compile_now(order, &job)
+    }
+
+    /// Compiles in this thread; whether there is code now.
+    fn compile_now(&mut self, order: Order, job: &Job) -> bool {
+        let start = Instant::now();
+        let code = self.compiler.compile(job);
+        self.install(order, code, start.elapsed())
+    }
+
+    /// Installs what other threads have compiled. What changed since it was lifted is not among the orders any more.
+    fn receive(&mut self) {
+        let Some(workers) = self.workers.as_ref().filter(|workers| workers.is_ready()) else { return };
+        for done in workers.take() {
+            if let Some(order) = self.orders.take(done.number) {
+                let is_installed = self.install(order, done.code, done.time);
+                self.stats.background += u64::from(is_installed);
+            }
+        }
+    }
+
+    /// Makes the code of a region part of what runs, and does without it where there is none; whether there is. `time` is what
+    /// compiling it took.
+    fn install(&mut self, order: Order, code: Result<Code, CompileError>, time: Duration) -> bool {
+        let installed = code.and_then(|code| Ok((self.place(&code)?, code.len())));
+        let pc = order.pc;
+        let Ok((code, bytes)) = installed else {
             self.refused.insert(pc);
             self.stats.refused += 1;
             return false;
         };
-        let number = self.regions.len();
-        let mut pages = BTreeSet::new();
-        for &word in &region.words {
-            memory.watch_code(word);
-            pages.insert(word >> PAGE_BITS);
-        }
-        for page in pages {
-            self.by_page.entry(page).or_default().push(number);
-        }
         self.stats.regions += 1;
-        self.stats.guest_bytes += 4 * region.words.len() as u64;
+        self.stats.guest_bytes += 4 * order.words.len() as u64;
         self.stats.host_bytes += bytes as u64;
-        self.stats.time += start.elapsed();
+        self.stats.time += order.time + time;
         if let Some(observer) = &self.observer {
             observer(&Compiled { pc, address: code, bytes });
         }
-        let mut entries = region.entries;
-        // Regions that overlap: an address keeps the code it has.
-        entries.retain(|&entry| entry == pc || self.table.get(entry).is_none());
-        entries.iter().for_each(|&entry| self.table.set(entry, Some(code)));
-        self.regions.push(Region { entries, code });
+        let pages = order.pages();
+        let mut entries = order.entries;
+        // Regions that overlap: an address keeps the code it has, unless that is baseline code.
+        entries.retain(|&entry| entry == pc || !optimized(&self.table, &self.baseline, entry));
+        for &entry in &entries {
+            self.table.set(entry, Some(code));
+            let Some(before) = self.baseline.remove(&entry) else { continue };
+            let bytes =
+                baseline::detour(entry, self.options.links.then(|| self.table.entry(entry)).flatten());
+            // Without the detour, loops are found by their counters.
+            let _ = self.compiler.patch(before + baseline::DETOUR, &bytes);
+        }
+        self.add_region(entries, code..code + bytes as u64, &pages);
         true
+    }
+
+    /// Notes what pages a region is of.
+    pub(crate) fn add_region(&mut self, entries: Vec<u32>, code: Range<u64>, pages: &[u32]) {
+        let number = self.regions.len();
+        for &page in pages {
+            self.by_page.entry(page).or_default().push(number);
+        }
+        self.regions.push(Region { entries, code });
     }
 
     /// The code for a guest address: the way in, and what that is told.
     fn find(&self, pc: u32) -> Option<(u64, u64)> {
         let library = self.library.as_ref().filter(|_| self.fits);
-        let own = || self.table.get(pc).map(|code| (self.compiler.enter, code));
+        let own = || self.table.get(pc).map(|code| (exec::engine_way(), code));
         library.and_then(|library| library.get(pc)).map(|code| (code, 0)).or_else(own)
     }
 
@@ -326,29 +381,37 @@ impl Jit {
         match exit >> 32 {
             next if next == Exit::Next as u64 => Exit::Next,
             access if access == Exit::Access as u64 => Exit::Access,
+            hot if hot == Exit::Hot as u64 => Exit::Hot,
             _ => Exit::Interpret,
         }
     }
 
-    /// Interprets until there is code for the guest's address, or it is to be made; the event that came first.
+    /// Interprets until there is code for the guest's address, it is to be made, or other threads made some; the event that came
+    /// first. An address whose counter is zero is hot.
     fn interpret(&mut self, memory: &mut Memory, fuel: &mut u64) -> Option<Event> {
-        let Jit { interpreter, table, counters, state, options, library, fits, .. } = self;
+        let Jit { interpreter, table, unlikely, state, options, library, fits, workers, .. } = self;
+        let State { cpu, counters, .. } = &mut **state;
         let library = library.as_deref().filter(|_| *fits);
-        if state.cpu.fcsr & UNUSUAL != 0 {
+        if cpu.fcsr & UNUSUAL != 0 {
             // A little at a time: the program may return to what is usual.
             let slice = (*fuel).min(64);
             let mut left = slice;
-            let event = interpreter.run_until(&mut state.cpu, memory, &mut left, |_| false);
+            let event = interpreter.run_until(cpu, memory, &mut left, |_| false);
             *fuel -= slice - left;
             return event.filter(|&event| event != Event::OutOfFuel);
         }
-        interpreter.run_until(&mut state.cpu, memory, fuel, |pc| {
-            let counter = counters.get_mut((pc >> 2) as usize & (COUNTERS - 1));
-            let hot = counter.is_some_and(|counter| {
-                *counter += 1;
-                *counter > options.threshold
+        let is_ready = || workers.as_ref().is_some_and(Workers::is_ready);
+        let warm = options.warm();
+        interpreter.run_until(cpu, memory, fuel, |pc| {
+            let place = counter_of(pc);
+            let ready = counters.get_mut(place).is_some_and(|left| {
+                *left = left.saturating_sub(INTERPRETED);
+                *left == 0 || *left <= warm && unlikely.get(place) == Some(&false)
             });
-            hot || table.get(pc).is_some() || library.is_some_and(|library| library.get(pc).is_some())
+            ready
+                || is_ready()
+                || table.get(pc).is_some()
+                || library.is_some_and(|library| library.get(pc).is_some())
         })
     }
 
@@ -357,6 +420,7 @@ impl Jit {
             if memory.is_stale() {
                 self.forget(&memory.take_stale());
             }
+            self.receive();
             if *fuel == 0 {
                 return Event::OutOfFuel;
             }
@@ -365,8 +429,13 @@ impl Jit {
                 && let Some(code) = self.find(pc)
             {
                 let exit = self.enter(code, fuel);
-                if exit == Exit::Next {
-                    continue;
+                match exit {
+                    Exit::Next => continue,
+                    Exit::Hot => {
+                        self.get_hot(memory);
+                        continue;
+                    }
+                    Exit::Interpret | Exit::Access => {}
                 }
                 // Where the guest goes on may be before the access.
                 let access = if self.state.fault_pc == 0 { self.state.cpu.pc } else { self.state.fault_pc };
@@ -384,15 +453,14 @@ impl Jit {
                 return event;
             }
             let pc = self.state.cpu.pc;
-            if memory.is_stale() || self.state.cpu.fcsr & UNUSUAL != 0 || self.find(pc).is_some() {
+            let is_ready = self.workers.as_ref().is_some_and(Workers::is_ready);
+            if is_ready || memory.is_stale() || self.state.cpu.fcsr & UNUSUAL != 0 || self.find(pc).is_some()
+            {
                 continue;
             }
-            if let Some(counter) = self.counters.get_mut((pc >> 2) as usize & (COUNTERS - 1)) {
-                *counter = 0;
-            }
-            if !self.compile(pc, memory)
-                && let Some(event) = self.interpreter.step(&mut self.state.cpu, memory, fuel)
-            {
+            let is_hot = self.state.counters.get(counter_of(pc)) == Some(&0);
+            let has_code = if is_hot { self.get_hot(memory) } else { self.warm(pc, memory) };
+            if !has_code && let Some(event) = self.interpreter.step(&mut self.state.cpu, memory, fuel) {
                 return event;
             }
         }
@@ -425,5 +493,11 @@ impl Engine for Jit {
         cpu.clone_from(&self.state.cpu);
         self.state.clear_memory();
         event
+    }
+
+    fn repeat_itself(&mut self) {
+        self.options.background = false;
+        self.workers = None;
+        self.orders.clear();
     }
 }

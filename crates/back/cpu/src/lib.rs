@@ -1,7 +1,7 @@
 //! Code of CPU guests as machine code of the host.
 //!
-//! [`Jit`] is an [`Engine`]: it interprets at first, compiles what is executed often by way of the
-//! IR and Cranelift, and runs that. [`Reference`] is the same with the IR's interpreter in Cranelift's place: slow, and what
+//! [`Jit`] is an [`Engine`]: it interprets at first, makes simple code of what is executed again, compiles what is executed often
+//! by way of the IR and Cranelift, and runs that. [`Reference`] is the same with the IR's interpreter in Cranelift's place: slow, and what
 //! the code is compared with. [`engine`] is the fastest there is on the host.
 //!
 //! Compiled code never touches memory of the host outside of the guest's: an address of 32 bits leads into the
@@ -35,6 +35,10 @@ mod accesses;
 #[cfg(all(unix, target_arch = "x86_64"))]
 pub mod aot;
 #[cfg(all(unix, target_arch = "x86_64"))]
+mod background;
+#[cfg(all(unix, target_arch = "x86_64"))]
+mod baseline;
+#[cfg(all(unix, target_arch = "x86_64"))]
 mod compiler;
 #[cfg(all(unix, target_arch = "x86_64"))]
 mod emit;
@@ -43,6 +47,10 @@ mod error;
 mod exec;
 #[cfg(all(unix, target_arch = "x86_64"))]
 mod jit;
+#[cfg(all(unix, target_arch = "x86_64"))]
+mod options;
+#[cfg(all(unix, target_arch = "x86_64"))]
+mod orders;
 mod reference;
 #[cfg(all(unix, target_arch = "x86_64"))]
 mod registers;
@@ -53,11 +61,15 @@ mod signals;
 mod state;
 #[cfg(all(unix, target_arch = "x86_64"))]
 mod table;
+#[cfg(all(unix, target_arch = "x86_64"))]
+mod warm;
 mod words;
 
 pub use error::CompileError;
 #[cfg(all(unix, target_arch = "x86_64"))]
-pub use jit::{Access, Compiled, Jit, Observer, Options, Stats};
+pub use jit::Jit;
+#[cfg(all(unix, target_arch = "x86_64"))]
+pub use options::{Access, Compiled, Observer, Options, Stats};
 pub use reference::Reference;
 
 use xenoglot_guest::{Engine, Interpreter};

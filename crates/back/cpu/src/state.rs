@@ -1,6 +1,6 @@
 //! What guest code works on, and what it asks of Rust.
 
-use crate::jit::Access;
+use crate::options::Access;
 use std::mem::offset_of;
 use xenoglot_guest::memory::{Fault, Memory};
 use xenoglot_guest::{Cpu, Link};
@@ -15,7 +15,12 @@ pub(crate) enum Exit {
     Interpret = 1,
     /// So is the access to memory at the address, which may be one that code could do if it asked.
     Access = 2,
+    /// The block at the address ran often.
+    Hot = 3,
 }
+
+/// Counters of blocks, by a hash of their addresses.
+pub(crate) const COUNTERS: usize = 1 << 14;
 
 /// The state of a guest while its code runs. It begins with the registers, as [`layout`] has them.
 #[repr(C)]
@@ -44,6 +49,10 @@ pub(crate) struct State {
     /// The instruction whose access failed in code of a library, and what is not counted then.
     pub(crate) fault_pc: u32,
     pub(crate) fault_pending: u32,
+    /// Where a branch goes whose delay slot changes what it reads.
+    target: u32,
+    /// How often blocks still run until they are hot.
+    pub(crate) counters: [u32; COUNTERS],
 }
 
 // The layout that lifted code relies on.
@@ -63,6 +72,11 @@ const _: () = {
     assert!(offset_of!(State, fuel) == layout::FUEL as usize);
     assert!(offset_of!(State, read_pages) == layout::SIZE as usize);
 };
+
+/// The place among [`COUNTERS`] of the block at an address.
+pub(crate) fn counter_of(pc: u32) -> usize {
+    (pc >> 2) as usize & (COUNTERS - 1)
+}
 
 /// A question about memory: state, address, bytes of the access, value to store. Not zero: refused.
 type Ask = extern "C" fn(*mut State, u32, u32, u64) -> u32;
@@ -88,6 +102,7 @@ impl State {
     pub(crate) const ANSWER: i32 = offset_of!(State, answer) as i32;
     /// A zero that the code generator does not know.
     pub(crate) const ZERO: i32 = offset_of!(State, zero) as i32;
+    pub(crate) const TARGET: i32 = offset_of!(State, target) as i32;
     pub(crate) const REFUSED: i32 = offset_of!(State, refused) as i32;
 
     /// A state for code with these ways to ask, and a table of code.
@@ -113,7 +128,14 @@ impl State {
             stack_limit: 0,
             fault_pc: 0,
             fault_pending: 0,
+            target: 0,
+            counters: [0; COUNTERS],
         }
+    }
+
+    /// Where code finds the counter of the block at an address.
+    pub(crate) fn counter(pc: u32) -> i32 {
+        (offset_of!(State, counters) + 4 * counter_of(pc)) as i32
     }
 
     /// Lets code use a memory until [`State::clear_memory`], in the way it was made for; whether it can.

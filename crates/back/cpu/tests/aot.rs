@@ -21,6 +21,10 @@ fn library(elf: &[u8], folder: &Path) -> Option<Library> {
     match aot::compile(elf, &path, &aot::Options { jobs: 1, ..aot::Options::default() }) {
         Ok(report) => {
             assert!(report.functions > 0 && report.refused == 0, "{report:?}");
+            let file = std::fs::read(&path).expect("a library that was just made");
+            let description = aot::describe(&file).expect("a library that was just made");
+            assert_eq!(description.elf, *blake3::hash(elf).as_bytes());
+            assert!(description.is_current && description.runs_here && !description.code.is_empty());
             Some(Library::open(&path, elf).expect("a library that was just made"))
         }
         Err(AotError::NoCompiler { .. }) => {

@@ -26,14 +26,23 @@ fn same_as_interpreted<E: Engine>(programs: &[&str], engine: impl Fn() -> E) {
 #[test]
 fn compiled_at_once() {
     same_as_interpreted(&PROGRAMS, || {
-        Jit::new(Options { threshold: 0, ..Options::default() }).expect("a host with code")
+        Jit::new(Options { threshold: 0, background: false, ..Options::default() }).expect("a host with code")
+    });
+}
+
+#[test]
+fn compiled_as_baseline_code() {
+    same_as_interpreted(&PROGRAMS, || {
+        let options = Options { threshold: u32::MAX, baseline: Some(0), ..Options::default() };
+        Jit::new(options).expect("a host with code")
     });
 }
 
 #[test]
 fn compiled_in_small_regions() {
     same_as_interpreted(&PROGRAMS, || {
-        Jit::new(Options { threshold: 3, max_insts: 7, ..Options::default() }).expect("a host with code")
+        Jit::new(Options { threshold: 3, max_insts: 7, background: false, ..Options::default() })
+            .expect("a host with code")
     });
 }
 

@@ -10,7 +10,7 @@ const CODE: u32 = 0x40_0000;
 const STACK: u32 = 0x7f00_0000;
 
 fn jit() -> Jit {
-    Jit::new(Options { threshold: 0, ..Options::default() }).expect("a host with code")
+    Jit::new(Options { threshold: 0, background: false, ..Options::default() }).expect("a host with code")
 }
 
 /// A guest with code that may be written, and 16 MiB of stack.
@@ -128,7 +128,8 @@ fn code_follows_its_stores() {
     ];
     for threshold in [0, 5] {
         let (mut cpu, mut memory) = guest(&words);
-        let mut engine = Jit::new(Options { threshold, ..Options::default() }).expect("a host with code");
+        let mut engine = Jit::new(Options { threshold, background: false, ..Options::default() })
+            .expect("a host with code");
         assert_eq!(engine.run(&mut cpu, &mut memory, &mut 1_000_000), Event::Syscall);
         assert_eq!(cpu.get(reg::V1), 5050);
         let (mut expected, mut memory) = guest(&words);

@@ -4,7 +4,7 @@
 
 mod common;
 
-use xenoglot_cpu::{Access, Jit, Options, Reference};
+use xenoglot_cpu::{Access, Jit, Options, Reference, Stats};
 use xenoglot_guest::memory::{Memory, Rights};
 use xenoglot_guest::{Cpu, Engine, Event, HI, Interpreter, LO};
 use xenoglot_mips::isa::{OPS, OpInfo, Operand};
@@ -145,27 +145,37 @@ fn case(rng: &mut Rng) -> Case {
 }
 
 /// How a run of a case ends.
-#[derive(Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 struct End {
     events: Vec<Event>,
     cpu: Cpu,
     data: Vec<u8>,
 }
 
-/// `None` if it does not come to an end.
-fn run(case: &Case, engine: &mut impl Engine) -> Option<End> {
+/// The memory of a case, with its code.
+fn memory(case: &Case) -> Memory {
     let mut memory = Memory::new(1 << 20);
     let read = Rights::READ;
     memory.map(CODE, case.code.len().next_multiple_of(0x1000) as u64, read.and(Rights::EXECUTE));
     memory.map(DATA, DATA_BYTES.into(), read.and(Rights::WRITE));
     memory.map(DATA + DATA_BYTES, 0x1000, read);
     memory.poke(CODE, &case.code).expect("mapped");
+    memory
+}
+
+/// `None` if it does not come to an end.
+fn run(case: &Case, engine: &mut impl Engine) -> Option<End> {
+    run_in(&mut memory(case), case, engine)
+}
+
+/// [`run`] in a memory that has the code.
+fn run_in(memory: &mut Memory, case: &Case, engine: &mut impl Engine) -> Option<End> {
     memory.write_bytes(DATA, &case.data).expect("mapped");
     let mut cpu = case.cpu.clone();
     let mut fuel = 2000;
     let mut events = Vec::new();
     for _ in 0..4 {
-        let event = engine.run(&mut cpu, &mut memory, &mut fuel);
+        let event = engine.run(&mut cpu, memory, &mut fuel);
         events.push(event);
         match event {
             Event::OutOfFuel => return None,
@@ -283,12 +293,12 @@ fn mxcsr() -> u32 {
     value
 }
 
-/// With everything compiled at once, and memory reached in a way.
-fn compare_code(count: u64, access: Access) {
-    let options = Options { threshold: 0, access, ..Options::default() };
+/// With everything compiled at once.
+fn compare_code(count: u64, options: Options) {
+    let options = Options { threshold: 0, background: false, ..options };
     let before = mxcsr();
     let mut jit = Jit::new(options).expect("a host with code");
-    compare(count, &format!("machine code with {access:?}"), &mut jit);
+    compare(count, &format!("machine code with {options:?}"), &mut jit);
     // Nothing was interpreted for want of code.
     assert!(jit.stats().regions > count);
     assert_eq!(jit.stats().refused, 0);
@@ -297,17 +307,80 @@ fn compare_code(count: u64, access: Access) {
 
 #[test]
 fn machine_code_is_as_interpreted() {
-    compare_code(budget(10_000, 1_000_000), Access::Window);
+    compare_code(budget(10_000, 1_000_000), Options { access: Access::Window, ..Options::default() });
+}
+
+/// Baseline code for everything that there is some for, and nothing else.
+#[test]
+#[cfg(target_os = "linux")]
+fn baseline_code_is_as_interpreted() {
+    for (links, count) in [(true, budget(4_000, 1_000_000)), (false, budget(1_000, 100_000))] {
+        let (threshold, baseline) = (u32::MAX, Some(0));
+        let options = Options { threshold, baseline, links, background: false, ..Options::default() };
+        let mut jit = Jit::new(options).expect("a host with code");
+        compare(count, &format!("baseline code with {options:?}"), &mut jit);
+        assert!(jit.stats().baseline > count / 2 && jit.stats().regions == 0, "{:?}", jit.stats());
+    }
 }
 
 #[test]
 fn machine_code_with_tables_of_pages_is_as_interpreted() {
-    compare_code(budget(4_000, 1_000_000), Access::Tables);
+    compare_code(budget(4_000, 1_000_000), Options { access: Access::Tables, ..Options::default() });
 }
 
 #[test]
 fn machine_code_that_calls_for_memory_is_as_interpreted() {
-    compare_code(budget(1_000, 100_000), Access::Calls);
+    compare_code(budget(1_000, 100_000), Options { access: Access::Calls, ..Options::default() });
+}
+
+#[test]
+fn machine_code_that_returns_to_the_engine_is_as_interpreted() {
+    compare_code(budget(1_000, 100_000), Options { links: false, ..Options::default() });
+}
+
+/// Runs each case again and again in one memory, with time between; what was compiled.
+fn compare_again(count: u64, options: Options) -> Stats {
+    let mut jit = Jit::new(options).expect("a host with code");
+    let first = seed();
+    for n in 0..count {
+        let case = case(&mut Rng::new(first.wrapping_add(n)));
+        let Some(expected) = run(&case, &mut Interpreter::default()) else { continue };
+        let mut memory = memory(&case);
+        for round in 0..8 {
+            let found = run_in(&mut memory, &case, &mut jit);
+            assert_eq!(found, Some(expected.clone()), "case {n}, round {round}, {options:?}");
+            if options.background {
+                std::thread::sleep(std::time::Duration::from_micros(100));
+            }
+        }
+    }
+    assert_eq!(jit.stats().refused, 0);
+    jit.stats()
+}
+
+/// Code is compiled beside and comes piece by piece.
+#[test]
+fn machine_code_of_other_threads_is_as_interpreted() {
+    if std::thread::available_parallelism().map_or(1, usize::from) == 1 {
+        return xenoglot_testgen::skip::skip("code of other threads: one processor");
+    }
+    let options = Options { threshold: 1, background: true, ..Options::default() };
+    let count = budget(1_000, 100_000);
+    let stats = compare_again(count, options);
+    assert!(stats.background > count / 10, "{stats:?}");
+}
+
+/// Baseline code counts its runs, and gives way to better code in the middle of a run.
+#[test]
+#[cfg(target_os = "linux")]
+fn baseline_code_that_gives_way_is_as_interpreted() {
+    for links in [true, false] {
+        let options =
+            Options { threshold: 2, baseline: Some(0), background: false, links, ..Options::default() };
+        let count = budget(1_000, 100_000);
+        let stats = compare_again(count, options);
+        assert!(stats.baseline > count / 10 && stats.regions > count / 10, "{stats:?}");
+    }
 }
 
 #[test]

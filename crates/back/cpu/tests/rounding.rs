@@ -330,8 +330,10 @@ impl<E: Engine> Unit<E> {
 fn results_and_exceptions_are_the_hosts_in_all_roundings() {
     let instructions = Instruction::all();
     let mut interpreter = Unit::new(Interpreter::default(), &instructions);
-    let options = Options { threshold: 0, ..Options::default() };
+    let options = Options { threshold: 0, background: false, ..Options::default() };
     let mut jit = Unit::new(Jit::new(options).expect("a host with code"), &instructions);
+    let options = Options { threshold: u32::MAX, baseline: Some(0), ..options };
+    let mut baseline = Unit::new(Jit::new(options).expect("a host with code"), &instructions);
     let mut rng = Rng::new(seed());
     for (place, &instruction) in instructions.iter().enumerate() {
         let mut inexact = [0; 4];
@@ -340,14 +342,17 @@ fn results_and_exceptions_are_the_hosts_in_all_roundings() {
             for rounding in ROUNDINGS {
                 let (result, cause) = instruction.on_host(operands, rounding);
                 let wanted = Done(result, cause);
-                let [by_interpreter, by_code] = [
-                    interpreter.run(place, instruction, operands, rounding),
-                    jit.run(place, instruction, operands, rounding),
+                let by_engine = [
+                    ("interpreter", interpreter.run(place, instruction, operands, rounding)),
+                    ("machine code", jit.run(place, instruction, operands, rounding)),
+                    ("baseline code", baseline.run(place, instruction, operands, rounding)),
                 ];
-                assert!(
-                    by_interpreter == wanted && by_code == wanted,
-                    "{instruction:?} of {operands:x?}, {rounding:?}: {wanted:?}, interpreter {by_interpreter:?}, machine code {by_code:?}"
-                );
+                for (engine, result) in by_engine {
+                    assert!(
+                        result == wanted,
+                        "{instruction:?} of {operands:x?}, {rounding:?}: {wanted:?}, {engine} {result:?}"
+                    );
+                }
                 inexact[rounding as usize] += cause & 1;
             }
         }

@@ -3,8 +3,8 @@
 //! A block ends behind the delay slot of its first branch, at an instruction that always leaves, or at the end of its
 //! page; only a delay slot may lie in the next page. Blocks of a page that changed are forgotten.
 
-use super::lower::{Code, Op, lower};
 use crate::memory::{Fault, Memory, PAGE_BITS, PAGE_BYTES};
+use crate::ops::{Code, Op, lower};
 use rustc_hash::FxHashMap;
 use xenoglot_mips::{Endian, decode};
 

@@ -2,10 +2,10 @@
 
 use super::cache::Cache;
 use super::fpu;
-use super::lower::Code;
 use crate::cpu::{Cpu, HI, LO, reg};
 use crate::engine::{Cause, Event, Exception};
 use crate::memory::{Access, Fault, FaultKind, Memory};
+use crate::ops::Code;
 
 /// Why a block was left before its end, after or in the instruction of an index.
 enum Leave {

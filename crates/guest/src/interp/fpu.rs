@@ -15,8 +15,8 @@ const WRITABLE: u32 = 0xff83_ffff;
 /// Cause bits of FCSR.
 const CAUSE: u32 = 0x3f << 12;
 
-/// The bit of FCSR that has a condition.
-pub(super) fn condition_bit(cc: u32) -> u32 {
+/// The number of the bit of FCSR that has a condition, of eight.
+pub fn condition_bit(cc: u32) -> u32 {
     if cc == 0 { 23 } else { 24 + (cc & 7) }
 }
 

@@ -3,13 +3,12 @@
 mod cache;
 mod exec;
 mod fpu;
-mod lower;
 
 use crate::cpu::Cpu;
 use crate::engine::{Engine, Event};
 use crate::memory::Memory;
 use cache::Cache;
-pub use fpu::float_cause;
+pub use fpu::{condition_bit, float_cause};
 use xenoglot_mips::Endian;
 
 /// The interpreter, with the blocks it decoded.

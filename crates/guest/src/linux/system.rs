@@ -82,7 +82,7 @@ impl<E: Engine> System<E> {
         config: Config,
         stdio: Stdio,
         program: Program,
-        new_engine: impl FnMut() -> E + Send + 'static,
+        mut new_engine: impl FnMut() -> E + Send + 'static,
     ) -> Result<System<E>, LoadError> {
         let mut root = Root::default();
         let folders = [(config.root.as_ref(), config.writable), (config.sysroot.as_ref(), false)];
@@ -111,7 +111,14 @@ impl<E: Engine> System<E> {
         let start = Start { path, bytes, arguments: &arguments, environment: &environment };
         let loaded = loader::load(&shared, start)?;
         let process = Process::new(Arc::clone(&shared), FIRST_PID, &loaded, files);
-        let mut new_engine: Box<dyn FnMut() -> E + Send> = Box::new(new_engine);
+        let is_seeded = shared.config.seed.is_some();
+        let mut new_engine: Box<dyn FnMut() -> E + Send> = Box::new(move || {
+            let mut engine = new_engine();
+            if is_seeded {
+                engine.repeat_itself();
+            }
+            engine
+        });
         let machine =
             Machine { cpu: loaded.cpu, memory: loaded.memory, engine: new_engine(), kernel: process };
         let slots = vec![Slot { machine, lender: None, lent: false }];

@@ -109,7 +109,8 @@ impl Memory {
     pub fn window(&mut self) -> Option<*mut u8> {
         if self.frames.window().is_none() {
             let mut frames = Frames::in_window()?;
-            for (page, entry) in self.table.iter_mut().enumerate() {
+            // Pages that are not mapped are left alone: the table of a small program stays mostly untouched memory.
+            for (page, entry) in self.table.iter_mut().enumerate().filter(|(_, entry)| **entry != 0) {
                 if *entry & OWNED != 0 {
                     let moved = (page as u32) << PAGE_BITS | *entry & OFFSET;
                     let bytes = self.frames.bytes(*entry, 0, PAGE_BYTES as usize);
@@ -218,8 +219,11 @@ impl Memory {
     pub fn duplicate(&self) -> Option<Memory> {
         let mut copy = Memory::new(0);
         copy.limit = self.limit;
-        if self.frames.window().is_some() {
-            copy.frames = Frames::in_window()?;
+        // Without a window of its own the copy works all the same, more slowly.
+        if self.frames.window().is_some()
+            && let Some(frames) = Frames::in_window()
+        {
+            copy.frames = frames;
         }
         for (page, &entry) in self.table.iter().enumerate().filter(|(_, entry)| **entry != 0) {
             copy.set_entry(page, entry & OFFSET & !(OWNED | CODE));

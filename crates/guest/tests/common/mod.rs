@@ -1,6 +1,8 @@
 //! Programs under the kernel of this crate, with what they print.
 #![allow(dead_code, reason = "each test uses a part")]
 
+pub mod debian;
+
 use std::io::{Read, Seek, Write};
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -45,9 +47,9 @@ pub fn run(config: Config, bytes: Vec<u8>, arguments: &[&str], input: &str, fuel
 /// and print the same.
 pub fn run_as(config: Config, bytes: Vec<u8>, arguments: &[&str], input: &str, fuel: u64) -> Ran {
     let again = (!config.writable).then(|| (config.clone(), bytes.clone()));
-    let ran = run_by(Interpreter::default, config, bytes, arguments, input, fuel);
+    let ran = run_by(Interpreter::default, config, bytes, arguments, input.as_bytes(), fuel);
     if let (Some((config, bytes)), End::Ended(_)) = (again, ran.end) {
-        let compiled = run_by(xenoglot_cpu::engine, config, bytes, arguments, input, fuel);
+        let compiled = run_by(xenoglot_cpu::engine, config, bytes, arguments, input.as_bytes(), fuel);
         assert_eq!((compiled.end, compiled.text()), (ran.end, ran.text()), "compiled");
         assert_eq!(compiled.deaths.len(), ran.deaths.len(), "compiled");
     }
@@ -56,15 +58,15 @@ pub fn run_as(config: Config, bytes: Vec<u8>, arguments: &[&str], input: &str, f
 
 /// The same by an engine.
 pub fn run_by<E: Engine + 'static>(
-    engine: fn() -> E,
+    engine: impl FnMut() -> E + Send + 'static,
     config: Config,
     bytes: Vec<u8>,
     arguments: &[&str],
-    input: &str,
+    input: &[u8],
     mut fuel: u64,
 ) -> Ran {
     let mut stdin = tempfile::tempfile().expect("a file");
-    stdin.write_all(input.as_bytes()).expect("written");
+    stdin.write_all(input).expect("written");
     stdin.rewind().expect("rewound");
     let mut stdout = tempfile::tempfile().expect("a file");
     let copy = stdout.try_clone().expect("a copy");

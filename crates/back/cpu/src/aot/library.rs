@@ -1,7 +1,7 @@
 //! A library of a program, loaded.
 
 use super::AotError;
-use super::trailer::{self, Level, Trailer};
+use super::trailer::{self, Trailer};
 use libloading::os::unix::{Library as Loaded, RTLD_LOCAL, RTLD_NOW};
 use std::path::Path;
 use xenoglot_guest::memory::Memory;
@@ -69,13 +69,13 @@ impl Library {
         let trailer = Trailer::read(&file)
             .map_err(|problem| AotError::NotALibrary { path: path.to_owned(), problem })?;
         let stale = |problem| Err(AotError::Stale { path: path.to_owned(), problem });
-        if trailer.abi != trailer::abi() {
+        if !trailer.is_current() {
             return stale("it was made by another version");
         }
         if trailer.elf != trailer::hash(elf) {
             return stale("it was made of another program");
         }
-        if Level::of_host().is_none_or(|level| trailer.level > level as u32) {
+        if !trailer.runs_here() {
             return stale("it was made for another processor");
         }
         // A name without a folder would be searched for elsewhere.

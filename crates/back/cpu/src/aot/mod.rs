@@ -1,7 +1,7 @@
 //! Whole programs ahead of time: C of every function, a shared library of that by the system's C compiler, and the library beside
 //! an engine.
 //!
-//! [`compile`] makes the library, [`Library::open`] reads it, and [`Jit::with_library`](crate::Jit::with_library) is an engine that
+//! [`compile`] makes the library, [`describe`] says what one is of, [`Library::open`] loads it, and [`Jit::with_library`](crate::Jit::with_library) is an engine that
 //! runs its code wherever memory has the program it was made of, and does what it does without for the rest: code that was not
 //! found, that is not in the file, or that changed.
 //!
@@ -17,6 +17,7 @@ mod trailer;
 
 pub use driver::{Options, Report, compile, sources};
 pub use library::Library;
+pub use trailer::{Description, NotALibrary, describe};
 
 use std::path::PathBuf;
 use thiserror::Error;

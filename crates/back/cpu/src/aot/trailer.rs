@@ -3,6 +3,7 @@
 use super::VERSION;
 use crate::state::State;
 use std::ops::Range;
+use thiserror::Error;
 use xenoglot_mips::lift::layout;
 
 const MAGIC: &[u8; 8] = b"xga lib\0";
@@ -87,7 +88,46 @@ pub(super) fn abi() -> Hash {
     hash(text.as_bytes())
 }
 
+/// What the file of a library says of itself.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Description {
+    /// The BLAKE3 hash of the program's file.
+    pub elf: [u8; 32],
+    /// Where the program's code is, at the addresses at which the library runs.
+    pub code: Vec<Range<u32>>,
+    /// Whether it was made by this version.
+    pub is_current: bool,
+    /// Whether it was made for a processor that the host's is one of.
+    pub runs_here: bool,
+}
+
+/// Why a file is no library of a program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+#[error("no library of a program: {0}")]
+pub struct NotALibrary(pub(super) &'static str);
+
+/// Says what a library is of, from the bytes of its file, which nobody has to trust: nothing of it is loaded.
+///
+/// # Errors
+/// When it is no library, or not whole.
+pub fn describe(file: &[u8]) -> Result<Description, NotALibrary> {
+    let trailer = Trailer::read(file).map_err(NotALibrary)?;
+    let (is_current, runs_here) = (trailer.is_current(), trailer.runs_here());
+    let code = trailer.code.into_iter().map(|code| code.range).collect();
+    Ok(Description { elf: trailer.elf, code, is_current, runs_here })
+}
+
 impl Trailer {
+    /// Whether this version made the library.
+    pub(super) fn is_current(&self) -> bool {
+        self.abi == abi()
+    }
+
+    /// Whether the host has the processor that it needs.
+    pub(super) fn runs_here(&self) -> bool {
+        Level::of_host().is_some_and(|level| self.level <= level as u32)
+    }
+
     /// The bytes to append to a library.
     pub(super) fn write(&self, library: &[u8]) -> Vec<u8> {
         let mut out = Vec::with_capacity(self.code.len() * RANGE + FIXED);
@@ -142,7 +182,8 @@ impl Trailer {
 
 #[cfg(test)]
 mod tests {
-    use super::{Code, Trailer, abi, hash};
+    use super::{Code, MAGIC, Trailer, abi, hash};
+    use xenoglot_testgen::property::{budget, rng};
 
     #[test]
     fn what_is_written_is_read_and_damage_is_seen() {
@@ -161,5 +202,31 @@ mod tests {
             assert!(Trailer::read(&damaged).is_err(), "{at}");
             assert!(Trailer::read(&file[..at]).is_err(), "{at}");
         }
+    }
+
+    /// Any bytes with a right hash and mark behind them: what can be read is what is written again.
+    #[test]
+    fn any_bytes_are_read_or_refused() {
+        let mut rng = rng(1);
+        let mut read = 0;
+        for _ in 0..budget(20_000, 2_000_000) {
+            let mut bytes: Vec<u8> = (0..rng.below(400)).map(|_| rng.below(256) as u8).collect();
+            // Lengths and counts that fit are rare by chance.
+            if let Some(place) = bytes.len().checked_sub(8 + 32 + 32 + 4 + 4) {
+                let count = rng.below(4);
+                bytes[place..place + 4].copy_from_slice(&count.to_le_bytes());
+                let length = (place as u64).wrapping_sub(40 * u64::from(count));
+                let end = bytes.len();
+                bytes[end - 8..].copy_from_slice(&length.to_le_bytes());
+            }
+            let whole = hash(&bytes);
+            let file = [&bytes[..], &whole, MAGIC].concat();
+            if let Ok(trailer) = Trailer::read(&file) {
+                read += 1;
+                let length = bytes.len() - trailer.code.len() * 40 - 80;
+                assert_eq!([&bytes[..length], &trailer.write(&bytes[..length])].concat(), file);
+            }
+        }
+        assert!(read > 1000, "{read}");
     }
 }

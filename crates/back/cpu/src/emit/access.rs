@@ -3,7 +3,7 @@
 use super::{Emitter, FIXED, Fault, Label, STATE};
 use crate::accesses::split;
 use crate::error::CompileError;
-use crate::jit::Access;
+use crate::options::Access;
 use crate::registers::Set;
 use crate::signals::Pending;
 use crate::state::{Exit, State};
@@ -136,7 +136,7 @@ impl Emitter<'_> {
 
     /// Whether an access is to be a call.
     fn is_call(&self) -> bool {
-        self.access == Access::Calls || self.access == Access::Window && (self.asks)(self.guest)
+        self.access == Access::Calls || self.access == Access::Window && self.asks.contains(&self.guest)
     }
 
     /// Writes registers to their homes before an access that needs it.
@@ -172,7 +172,7 @@ impl Emitter<'_> {
         let distance = self.distance(address, bits, State::READ_PAGES);
         let (fast, slow) = self.ways(distance);
         self.b.switch_to_block(slow);
-        let asked = (self.asks)(self.guest).then(|| {
+        let asked = self.asks.contains(&self.guest).then(|| {
             let zero = self.b.ins().iconst(I64, 0);
             let v = self.ask(State::ASK_LOAD, address, bits, zero);
             let v = if bits == I64 { v } else { self.b.ins().ireduce(bits, v) };
@@ -230,7 +230,7 @@ impl Emitter<'_> {
         let distance = self.distance(address, bits, State::WRITE_PAGES);
         let (fast, slow) = self.ways(distance);
         self.b.switch_to_block(slow);
-        let asked = (self.asks)(self.guest).then(|| {
+        let asked = self.asks.contains(&self.guest).then(|| {
             let wide = if bits == I64 { v } else { self.b.ins().uextend(I64, v) };
             self.ask(State::ASK_STORE, address, bits, wide);
             let on = self.b.create_block();

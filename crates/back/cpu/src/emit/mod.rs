@@ -10,11 +10,11 @@ mod ops;
 mod thunks;
 
 pub(crate) use access::{is_site, site_of};
-pub(crate) use thunks::{enter, missing, slow};
+pub(crate) use thunks::{missing, slow};
 
 use crate::accesses::{Accesses, handed_on};
 use crate::error::CompileError;
-use crate::jit::Access;
+use crate::options::Access;
 use crate::registers::{Places, Registers, Set, leaves};
 use crate::signals::Pending;
 use crate::state::{Exit, State};
@@ -28,7 +28,7 @@ use cranelift_codegen::ir::{
 use cranelift_codegen::isa::{CallConv, TargetIsa};
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext, Switch, Variable};
 use invariants::Invariants;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use xenoglot_ir::analysis::Cfg;
 use xenoglot_ir::entity::SecondaryMap;
 use xenoglot_ir::entity::packed_option::PackedOption;
@@ -91,7 +91,7 @@ pub(crate) struct Emitter<'a> {
     f: &'a Function,
     registers: Registers,
     invariants: Invariants,
-    table: &'a mut Table,
+    links: Option<&'a FxHashMap<u32, u64>>,
     /// The register that changes with each instruction: it is the pinned register of the host.
     counter: Option<Slot>,
     /// What is subtracted from it in the block at hand, and how much of that the pinned register knows of.
@@ -108,7 +108,7 @@ pub(crate) struct Emitter<'a> {
     sites: Vec<Pending>,
     /// Whether accesses of the instruction at a guest address ask the memory where the tables of pages say nothing. Others leave
     /// the function, which is shorter.
-    asks: &'a dyn Fn(u32) -> bool,
+    asks: &'a FxHashSet<u32>,
     state: Clif,
     values: SecondaryMap<Value, PackedOption<Clif>>,
     variables: Vec<Variable>,
@@ -133,18 +133,32 @@ pub(crate) struct How<'a> {
     pub(crate) counter: u32,
     /// How the guest's memory is reached.
     pub(crate) access: Access,
+    /// Where the addresses of code are, by the guest addresses of [`targets`]. `None` when code returns at its end, and does not go
+    /// on at other code by itself.
+    pub(crate) links: Option<&'a FxHashMap<u32, u64>>,
     /// At which guest addresses accesses ask the memory, and do not leave the function, where they cannot go ahead.
-    pub(crate) asks: &'a dyn Fn(u32) -> bool,
+    pub(crate) asks: &'a FxHashSet<u32>,
 }
 
-/// Emits `f` into `func`, with direct jumps through `table`. What comes back are the places that may raise a signal, by their
+/// Guest addresses that the end of a block leads to, when it is always the same one.
+fn target(f: &Function, block: Block) -> Option<u32> {
+    let is_call = f.term(block).kind == TermKind::TailCallGuest;
+    let &pc = f.term_args(block).first().filter(|_| is_call)?;
+    f.const_bits(pc).map(|bits| bits.0[0] as u32)
+}
+
+/// Guest addresses outside of a function that its code goes on at directly.
+pub(crate) fn targets(f: &Function) -> impl Iterator<Item = u32> {
+    f.blocks.keys().filter_map(|block| target(f, block))
+}
+
+/// Emits `f` into `func`. What comes back are the places that may raise a signal, by their
 /// source locations.
 pub(crate) fn function(
     func: &mut ir::Function,
     context: &mut FunctionBuilderContext,
     isa: &dyn TargetIsa,
     f: &Function,
-    table: &mut Table,
     how: &How<'_>,
 ) -> Result<Vec<Pending>, CompileError> {
     let counter = f.slots.iter().find(|(_, data)| data.home == Some(how.counter)).map(|(slot, _)| slot);
@@ -173,7 +187,7 @@ pub(crate) fn function(
         f,
         registers,
         invariants: Invariants::new(f, &cfg),
-        table,
+        links: how.links,
         counter,
         counted: 0,
         settled: 0,
@@ -429,8 +443,7 @@ impl Emitter<'_> {
             (TermKind::TailCallGuest, _) => {
                 let pc = operand(self, 0)?;
                 self.spill(self.dirty)?;
-                let known = args.first().and_then(|&v| f.const_bits(v)).map(|bits| bits.0[0] as u32);
-                self.go_on(pc, known);
+                self.go_on(pc, target(f, block));
             }
             (kind, _) => return Err(CompileError::unsupported(format!("`{}`", kind.name()))),
         }
@@ -439,7 +452,11 @@ impl Emitter<'_> {
 
     /// Goes on at a guest address, through the table of code.
     fn go_on(&mut self, pc: Clif, known: Option<u32>) {
-        if let Some(entry) = known.and_then(|pc| self.table.entry(pc)) {
+        let Some(links) = self.links else {
+            self.leave(Exit::Next, pc);
+            return;
+        };
+        if let Some(&entry) = known.and_then(|pc| links.get(&pc)) {
             let entry = self.b.ins().iconst(I64, entry as i64);
             let code = self.b.ins().load(I64, STATE, entry, 0);
             self.b.ins().return_call_indirect(self.tail, code, &[self.state, pc]);

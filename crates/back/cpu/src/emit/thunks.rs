@@ -1,4 +1,4 @@
-//! Code that does not come from a guest: the ways in and out.
+//! Code that does not come from a guest: the ways out.
 
 use super::access::ask_signature;
 use super::{FIXED, STATE, signature};
@@ -7,33 +7,6 @@ use cranelift_codegen::ir::types::I64;
 use cranelift_codegen::ir::{self, AbiParam, InstBuilder, Signature};
 use cranelift_codegen::isa::TargetIsa;
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
-
-/// How Rust enters guest code: `(state, pc, code) -> i64` in the host's convention.
-pub(crate) fn enter(func: &mut ir::Function, context: &mut FunctionBuilderContext, isa: &dyn TargetIsa) {
-    let mut own = Signature::new(isa.default_call_conv());
-    own.params.extend([I64, ir::types::I32, I64].map(AbiParam::new));
-    own.returns.push(AbiParam::new(I64));
-    func.signature = own;
-    let mut b = FunctionBuilder::new(func, context);
-    let entry = b.create_block();
-    b.append_block_params_for_function_params(entry);
-    b.switch_to_block(entry);
-    if let &[state, pc, code] = b.block_params(entry) {
-        let tail = b.import_signature(signature());
-        // The pinned register has the fuel in guest code, and is the host's before and after.
-        let kept = b.ins().get_pinned_reg(I64);
-        let fuel = b.ins().load(I64, STATE, state, State::FUEL);
-        b.ins().set_pinned_reg(fuel);
-        let call = b.ins().call_indirect(tail, code, &[state, pc]);
-        let exit = b.inst_results(call).to_vec();
-        let fuel = b.ins().get_pinned_reg(I64);
-        b.ins().store(STATE, fuel, state, State::FUEL);
-        b.ins().set_pinned_reg(kept);
-        b.ins().return_(&exit);
-    }
-    b.seal_all_blocks();
-    b.finalize(isa.frontend_config());
-}
 
 /// What stands in the table for code that is not there: returns the address.
 pub(crate) fn missing(func: &mut ir::Function, context: &mut FunctionBuilderContext, isa: &dyn TargetIsa) {

@@ -94,6 +94,10 @@ impl Engine for Profiled {
             }
         }
     }
+
+    fn repeat_itself(&mut self) {
+        self.inner.repeat_itself();
+    }
 }
 
 /// An engine that prints the instructions that it executes to standard error, until enough are printed.
@@ -137,5 +141,9 @@ impl Engine for Traced {
             }
         }
         self.inner.run(cpu, memory, fuel)
+    }
+
+    fn repeat_itself(&mut self) {
+        self.inner.repeat_itself();
     }
 }

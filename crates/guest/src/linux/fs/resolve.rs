@@ -1,8 +1,9 @@
 //! Paths of a guest to files of the host, below folders that they cannot leave.
 //!
 //! A path is walked component by component, each opened in the folder before it and never followed by the host: a
-//! symbolic link is read and walked here, an absolute one from the guest's root, and `..` goes back to the folder that was
-//! walked through. A file that is exchanged for a link meanwhile is refused, not followed.
+//! symbolic link is read here, and the path that it makes is walked anew from the guest's root, as another folder may have
+//! what it leads to; `..` goes back to the folder that was walked through. A file that is exchanged for a link meanwhile is
+//! refused, not followed.
 
 use crate::linux::abi::Errno;
 use rustix::fs::{AtFlags, FileType, Mode, OFlags};
@@ -38,6 +39,14 @@ pub(in crate::linux) struct Place {
     pub path: Vec<u8>,
     /// Whether the guest may change it.
     pub writable: bool,
+}
+
+/// What a walk came to.
+#[derive(Debug)]
+enum Walked {
+    Place(Place),
+    /// A link: the path that it makes of the one walked, from the guest's root.
+    Link(Vec<u8>),
 }
 
 /// Where a path is looked for.
@@ -94,9 +103,21 @@ impl Root {
     /// Where an absolute path leads. The last component need not exist; when it is a link, `follow` says whether the
     /// place is where that leads.
     pub fn resolve(&self, path: &[u8], follow: bool, purpose: Purpose) -> Result<Place, Errno> {
-        if path.len() > MAX_PATH {
-            return Err(Errno::ENAMETOOLONG);
+        let mut path = path.to_vec();
+        for _ in 0..=MAX_LINKS {
+            if path.len() > MAX_PATH {
+                return Err(Errno::ENAMETOOLONG);
+            }
+            match self.walk(&path, follow, purpose)? {
+                Walked::Place(place) => return Ok(place),
+                Walked::Link(target) => path = target,
+            }
         }
+        Err(Errno::ELOOP)
+    }
+
+    /// Walks a path to its end or to the first link, in the first folder that has either.
+    fn walk(&self, path: &[u8], follow: bool, purpose: Purpose) -> Result<Walked, Errno> {
         if purpose == Purpose::Change {
             let layer = self.layers.first().filter(|layer| layer.writable).ok_or(Errno::EROFS)?;
             return layer.walk(path, follow);
@@ -104,10 +125,14 @@ impl Root {
         let mut answer = Err(Errno::ENOENT);
         for layer in &self.layers {
             match layer.walk(path, follow) {
-                Ok(place) if exists(&place) => return Ok(place),
-                Ok(place) if answer.is_err() => answer = Ok(place),
+                Ok(Walked::Place(place)) if !exists(&place) => {
+                    if answer.is_err() {
+                        answer = Ok(Walked::Place(place));
+                    }
+                }
+                Ok(walked) => return Ok(walked),
                 Err(error) if answer.is_err() && error != Errno::ENOENT => answer = Err(error),
-                _ => {}
+                Err(_) => {}
             }
         }
         answer
@@ -131,12 +156,11 @@ fn link(dir: BorrowedFd<'_>, name: &[u8]) -> Result<Option<Vec<u8>>, Errno> {
 }
 
 impl Layer {
-    fn walk(&self, path: &[u8], follow: bool) -> Result<Place, Errno> {
+    fn walk(&self, path: &[u8], follow: bool) -> Result<Walked, Errno> {
         // A path that ends with a slash is a folder.
         let folder = path.ends_with(b"/");
         let mut todo: VecDeque<Vec<u8>> = components(path).collect();
         let mut folders: Vec<(Vec<u8>, OwnedFd)> = Vec::new();
-        let mut links = 0;
         while let Some(name) = todo.pop_front() {
             let dir = folders.last().map_or(self.root.as_fd(), |(_, fd)| fd.as_fd());
             match name.as_slice() {
@@ -151,20 +175,14 @@ impl Layer {
             if (!last || follow || folder)
                 && let Some(target) = link(dir, &name)?
             {
-                links += 1;
-                if links > MAX_LINKS {
-                    return Err(Errno::ELOOP);
+                // Folders that were walked through are no links: their names lead to them again.
+                let before = folders.iter().map(|(name, _)| name).filter(|_| !target.starts_with(b"/"));
+                let target: Vec<Vec<u8>> = components(&target).collect();
+                let mut path = text(before.chain(&target).chain(&todo));
+                if folder {
+                    path.push(b'/');
                 }
-                if target.starts_with(b"/") {
-                    folders.clear();
-                }
-                for part in components(&target).rev() {
-                    todo.push_front(part);
-                }
-                if todo.len() > MAX_PATH {
-                    return Err(Errno::ENAMETOOLONG);
-                }
-                continue;
+                return Ok(Walked::Link(path));
             }
             if last && folder {
                 // What is there must be one.
@@ -176,7 +194,7 @@ impl Layer {
             if last {
                 let dir = dir.try_clone_to_owned().map_err(|_| Errno::EMFILE)?;
                 let path = text(folders.iter().map(|(name, _)| name).chain([&name]));
-                return Ok(Place { dir, name, path, writable: self.writable });
+                return Ok(Walked::Place(Place { dir, name, path, writable: self.writable }));
             }
             let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
             let fd = rustix::fs::openat(dir, name.as_slice(), flags, Mode::empty())?;
@@ -185,6 +203,6 @@ impl Layer {
         let dir = folders.last().map_or(self.root.as_fd(), |(_, fd)| fd.as_fd());
         let dir = dir.try_clone_to_owned().map_err(|_| Errno::EMFILE)?;
         let path = text(folders.iter().map(|(name, _)| name));
-        Ok(Place { dir, name: b".".to_vec(), path, writable: self.writable })
+        Ok(Walked::Place(Place { dir, name: b".".to_vec(), path, writable: self.writable }))
     }
 }

@@ -1,40 +1,85 @@
-//! Instructions to the operations that the interpreter executes.
+//! Instructions as operations: what the interpreter executes, and baseline code of other engines is made from.
+//!
+//! Operands are those of the instruction with constants and targets computed, registers checked, and writes of `zero` gone.
 
 use crate::cpu::{HI, LO, SINK};
 use xenoglot_mips::{Inst, Op as Mips};
 
-/// What an operation does. `a` is the destination, `b` and `c` are sources, `imm` is a constant or target.
+/// What an operation does, by the instruction it is named for. `a` is the destination, `b` and `c` are sources, `imm` is a constant
+/// or target. Registers are indices of [`Cpu::regs`](crate::Cpu::regs), or of [`Cpu::fpr`](crate::Cpu::fpr) in `a` of the accesses
+/// that are named for them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
+#[allow(missing_docs)] // The names are the manual's.
 #[rustfmt::skip]
-pub(super) enum Code {
-    Nop, Move, Set,
+pub enum Code {
+    Nop,
+    /// `a = b`.
+    Move,
+    /// `a = imm`.
+    Set,
     Addu, Addiu, Subu, And, Or, Xor, Nor, Slt, Sltu, Slti, Sltiu, Andi, Ori, Xori,
-    Sll, Srl, Sra, Rotr, Sllv, Srlv, Srav, Rotrv, Add, Addi, Sub,
-    Mult, Multu, Div, Divu, Mul, Madd, Maddu, Msub, Msubu, Clz, Clo, Movz, Movn, Movcc, Ext, Ins, Seb, Seh, Wsbh, Rdhwr,
-    Lb, Lbu, Lh, Lhu, Lw, Lwl, Lwr, Sb, Sh, Sw, Swl, Swr, Ll, Sc,
-    Lwc1, Ldc1, Swc1, Sdc1, Lwxc1, Ldxc1, Swxc1, Sdxc1,
-    Trap, TrapImm,
+    Sll, Srl, Sra, Rotr,
+    /// These and those up to `rotrv` shift `b` by `c`.
+    Sllv,
+    Srlv, Srav, Rotrv, Add, Addi, Sub,
+    Mult, Multu, Div, Divu, Mul, Madd, Maddu, Msub, Msubu, Clz, Clo, Movz, Movn,
+    /// `a = b` when the condition `imm` of FCSR is `c`.
+    Movcc,
+    /// `a = b >> c & imm`.
+    Ext,
+    /// The bits of the mask `imm`, shifted to the left by `c`, come from `b`.
+    Ins,
+    Seb, Seh, Wsbh, Rdhwr,
+    /// Accesses are at `b + imm`. What is stored is `a`.
+    Lb,
+    Lbu, Lh, Lhu, Lw, Lwl, Lwr, Sb, Sh, Sw, Swl, Swr, Ll,
+    /// Stores `c`; `a` takes the answer.
+    Sc,
+    Lwc1, Ldc1, Swc1, Sdc1,
+    /// These and those up to `sdxc1` are at `b + c`.
+    Lwxc1,
+    Ldxc1, Swxc1, Sdxc1,
+    /// Traps when `b` and `c` are in the relation `a`: 0 >=, 1 >= unsigned, 2 <, 3 < unsigned, 4 ==, 6 !=.
+    Trap,
+    /// With `imm` in place of `c`.
+    TrapImm,
     /// Any other instruction of the floating-point unit: `imm` is its word.
     Float,
-    Beq, Bne, Blez, Bgtz, Bltz, Bgez, Beql, Bnel, Blezl, Bgtzl, Bltzl, Bgezl, Bcc, Bccl,
-    /// Sets `a` to `imm`, the return address, after the condition was looked at.
-    Bltzal, Bgezal, Bltzall, Bgezall, Jump, Call, Jr, Jalr,
-    Syscall, Break, Reserved, FetchFault,
+    Beq, Bne, Blez, Bgtz, Bltz, Bgez, Beql, Bnel, Blezl, Bgtzl, Bltzl, Bgezl,
+    /// Branches when the condition `b` of FCSR is `a`.
+    Bcc,
+    Bccl,
+    /// Sets the return address after the condition was looked at.
+    Bltzal,
+    Bgezal, Bltzall, Bgezall, Jump, Call, Jr,
+    /// Sets `a` to `imm`, the return address.
+    Jalr,
+    Syscall, Break,
+    /// An instruction that raises an exception: its word is `imm`.
+    Reserved,
+    /// There is no instruction.
+    FetchFault,
 }
 
 /// An operation.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Op {
+pub struct Op {
+    /// What it does.
     pub code: Code,
+    /// The destination.
     pub a: u8,
+    /// The first source.
     pub b: u8,
+    /// The second source.
     pub c: u8,
+    /// A constant or target.
     pub imm: u32,
 }
 
 impl Op {
-    pub(super) fn new(code: Code, a: u8, b: u8, c: u8, imm: u32) -> Op {
+    /// An operation with all its fields.
+    pub fn new(code: Code, a: u8, b: u8, c: u8, imm: u32) -> Op {
         Op { code, a, b, c, imm }
     }
 }
@@ -45,7 +90,7 @@ fn to(register: u8) -> u8 {
 }
 
 /// The operation of the instruction at `pc`.
-pub(super) fn lower(inst: Inst, pc: u32) -> Op {
+pub fn lower(inst: Inst, pc: u32) -> Op {
     use Code as C;
     let (rs, rt, rd) = (inst.rs(), inst.rt(), inst.rd());
     let imm = inst.imm() as u32;
@@ -57,7 +102,6 @@ pub(super) fn lower(inst: Inst, pc: u32) -> Op {
     let store = |code| Op::new(code, rt, rs, 0, imm);
     let branch = |code| Op::new(code, 0, rs, rt, inst.branch_target(pc));
     let condition = |code, wanted| Op::new(code, wanted, inst.cc(), 0, inst.branch_target(pc));
-    // The relation in `a`: 0 >=, 1 >= unsigned, 2 <, 3 < unsigned, 4 ==, 6 !=.
     let trap = |relation| Op::new(C::Trap, relation, rs, rt, inst.code());
     let trap_imm = |relation| Op::new(C::TrapImm, relation, rs, 0, imm);
     let float = || Op::new(C::Float, 0, 0, 0, inst.word);
@@ -75,7 +119,6 @@ pub(super) fn lower(inst: Inst, pc: u32) -> Op {
         Mips::Srav => variable(C::Srav),
         Mips::Jr | Mips::JrHb => Op::new(C::Jr, 0, rs, 0, 0),
         Mips::Jalr | Mips::JalrHb => Op::new(C::Jalr, to(rd), rs, 0, pc.wrapping_add(8)),
-        // `c` is the condition's value that moves.
         Mips::Movf => Op::new(C::Movcc, to(rd), rs, 0, u32::from(inst.cc())),
         Mips::Movt => Op::new(C::Movcc, to(rd), rs, 1, u32::from(inst.cc())),
         Mips::Movz => three(C::Movz),
@@ -175,7 +218,6 @@ pub(super) fn lower(inst: Inst, pc: u32) -> Op {
         Mips::Swl => store(C::Swl),
         Mips::Sw => store(C::Sw),
         Mips::Swr => store(C::Swr),
-        // `c` is what is stored, `a` takes the answer.
         Mips::Sc => Op::new(C::Sc, to(rt), rs, rt, imm),
         Mips::Lwc1 => store(C::Lwc1),
         Mips::Swc1 => store(C::Swc1),

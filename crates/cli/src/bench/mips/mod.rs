@@ -1,12 +1,14 @@
-//! What MIPS programs take: native code, qemu-mips, the interpreter, and machine code with its options.
+//! What MIPS programs take: native code, qemu-mips, the interpreter, and machine code with its options; how long short programs
+//! take from start to end; Debian's programs beside qemu-mipsel.
+
+mod commands;
+mod report;
 
 use anyhow::{Context, Result};
 use serde::Serialize;
-use std::fmt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::{Arc, Mutex};
-use std::time::{Duration, Instant};
 use xenoglot_cpu::aot::{self, Library};
 use xenoglot_cpu::{Access, Jit, Options as JitOptions, Stats};
 use xenoglot_guest::linux::{Config, End, Program, Stdio as Streams, System};
@@ -17,6 +19,8 @@ use xenoglot_guest::{Cpu, Engine, Event, Interpreter};
 pub struct Options<'a> {
     /// The folder of sources.
     pub sources: &'a Path,
+    /// The folder of what Debian's programs read.
+    pub debian: &'a Path,
     /// Fewer repetitions, and no interpreter.
     pub quick: bool,
 }
@@ -36,10 +40,23 @@ pub struct Report {
     pub runs: usize,
     /// The programs.
     pub programs: Vec<Measured>,
-    /// Milliseconds from the start of the process to its end, of a program that prints a line: the least of ten.
-    pub cold_start: Option<f64>,
-    /// The same under qemu-mips.
-    pub cold_start_qemu: Option<f64>,
+    /// Short programs by the command, from the start of its process to the end.
+    pub cold: Vec<Wall>,
+    /// Programs of Debian's packages, in the same way, where the tests have fetched these.
+    pub debian: Vec<Wall>,
+}
+
+/// What a command takes beside qemu: seconds from the start of the process to its end, the least of several runs.
+#[derive(Debug, Serialize)]
+pub struct Wall {
+    /// What runs.
+    pub program: String,
+    /// Ours.
+    pub seconds: Option<f64>,
+    /// By qemu-user.
+    pub qemu: Option<f64>,
+    /// Whether both printed the same and exited with the same code.
+    pub same: bool,
 }
 
 /// A program in a build. What could not be run has no time.
@@ -65,6 +82,10 @@ pub struct Measured {
     pub jit_tables: Option<Compiled>,
     /// The same, memory by calls.
     pub jit_calls: Option<Compiled>,
+    /// By machine code that returns to the engine at each call, return and jump to another region.
+    pub jit_unlinked: Option<Compiled>,
+    /// By the interpreter and optimised code, without baseline code in between.
+    pub jit_optimised: Option<Compiled>,
 }
 
 /// A run of machine code.
@@ -123,6 +144,10 @@ impl Engine for Watched {
         }
         event
     }
+
+    fn repeat_itself(&mut self) {
+        self.jit.repeat_itself();
+    }
 }
 
 /// A folder with the programs, and how often to run them.
@@ -177,8 +202,7 @@ impl Bench {
         })
     }
 
-    fn jit(&self, elf: &Arc<[u8]>, args: &[&str], access: Access) -> Option<Compiled> {
-        let options = JitOptions { access, ..JitOptions::default() };
+    fn jit(&self, elf: &Arc<[u8]>, args: &[&str], options: JitOptions) -> Option<Compiled> {
         let stats = Arc::new(Mutex::new(Stats::default()));
         // Whether there is machine code on this host, before a run relies on it.
         Jit::new(options).ok()?;
@@ -193,7 +217,7 @@ impl Bench {
         let stats = *stats.lock().ok()?;
         Some(Compiled {
             seconds,
-            compiling: stats.time.as_secs_f64(),
+            compiling: (stats.time + stats.baseline_time).as_secs_f64(),
             regions: stats.regions,
             bytes_per_guest_byte: stats.host_bytes as f64 / stats.guest_bytes.max(1) as f64,
         })
@@ -219,19 +243,6 @@ impl Bench {
             bytes_per_guest_byte: report.bytes as f64 / (4 * report.instructions.max(1)) as f64,
         })
     }
-
-    /// Milliseconds of a command from start to end, the least of ten.
-    fn cold(&self, program: &Path, args: &[&Path]) -> Option<f64> {
-        let mut least = Duration::MAX;
-        for _ in 0..10 {
-            let start = Instant::now();
-            let status =
-                Command::new(program).args(args).stdout(Stdio::null()).stderr(Stdio::null()).status();
-            status.ok().filter(|status| status.success())?;
-            least = least.min(start.elapsed());
-        }
-        Some(least.as_secs_f64() * 1e3)
-    }
 }
 
 /// Measures.
@@ -242,6 +253,7 @@ pub fn run(options: &Options<'_>) -> Result<Report> {
     let folder = tempfile::tempdir().context("no folder for programs")?;
     let bench = Bench { folder, runs: if options.quick { 1 } else { 3 } };
     let at = |name: String| bench.folder.path().join(name);
+    let plain = JitOptions::default();
     let mut programs = Vec::new();
     for &(program, args) in PROGRAMS {
         let source = options.sources.join(format!("{program}.c"));
@@ -271,74 +283,20 @@ pub fn run(options: &Options<'_>) -> Result<Report> {
                     true => None,
                     false => bench.engine(&bytes, args, Interpreter::default),
                 },
-                jit: bench.jit(&bytes, args, Access::Window),
+                jit: bench.jit(&bytes, args, plain),
                 aot: bench.ahead(&bytes, args),
-                jit_tables: bench.jit(&bytes, args, Access::Tables),
-                jit_calls: bench.jit(&bytes, args, Access::Calls),
+                jit_tables: bench.jit(&bytes, args, JitOptions { access: Access::Tables, ..plain }),
+                jit_calls: bench.jit(&bytes, args, JitOptions { access: Access::Calls, ..plain }),
+                jit_unlinked: bench.jit(&bytes, args, JitOptions { links: false, ..plain }),
+                jit_optimised: bench.jit(&bytes, args, JitOptions { baseline: None, ..plain }),
             });
         }
     }
-    let flags = ["-static", "-O2"];
-    let hello = at("hello.c".into());
-    std::fs::write(&hello, "#include <stdio.h>\nint main(void) { puts(\"hello\"); return 0; }\n")?;
-    let hello = build("mips-linux-gnu-gcc", &flags, &hello, at("hello.elf".into()));
-    let cold = |program: &Path, args: &[&Path]| hello.as_ref().and_then(|_| bench.cold(program, args));
-    let elf = hello.as_deref().unwrap_or(Path::new(""));
-    let own = std::env::current_exe()?;
+    let own = std::env::current_exe().context("this program's file")?;
     Ok(Report {
         runs: bench.runs,
-        cold_start: cold(&own, &[Path::new("run"), elf]).filter(|_| hello.is_some()),
-        cold_start_qemu: cold(Path::new("qemu-mips"), &[elf]),
+        cold: commands::cold(&own, bench.folder.path(), options.sources)?,
+        debian: commands::debian(&own, bench.folder.path(), options, if options.quick { 1 } else { 2 })?,
         programs,
     })
-}
-
-impl fmt::Display for Report {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(
-            f,
-            "Seconds of the processor, the least of {}; in brackets as multiples of i486.\n",
-            self.runs
-        )?;
-        writeln!(
-            f,
-            "| program | build | native | i486 | qemu-mips | interpreter | JIT | AOT | tables | calls | compiling | ratio | AOT compiling | ratio |"
-        )?;
-        writeln!(f, "|---|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|")?;
-        for row in &self.programs {
-            let time = |time: Option<f64>| match (time, row.i486) {
-                (None, _) => "-".into(),
-                (Some(time), Some(i486)) => format!("{time:.3} ({:.2})", time / i486),
-                (Some(time), None) => format!("{time:.3}"),
-            };
-            let plain = |time: Option<f64>| time.map_or("-".into(), |time| format!("{time:.3}"));
-            let code = |code: Option<Compiled>| time(code.map(|code| code.seconds));
-            writeln!(
-                f,
-                "| {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} |",
-                row.program,
-                row.build,
-                time(row.native),
-                plain(row.i486),
-                time(row.qemu),
-                time(row.interpreter),
-                code(row.jit),
-                time(row.aot.map(|aot| aot.seconds)),
-                code(row.jit_tables),
-                code(row.jit_calls),
-                plain(row.jit.map(|jit| jit.compiling)),
-                row.jit.map_or("-".into(), |jit| format!("{:.1}", jit.bytes_per_guest_byte)),
-                plain(row.aot.map(|aot| aot.compiling)),
-                row.aot.map_or("-".into(), |aot| format!("{:.1}", aot.bytes_per_guest_byte)),
-            )?;
-        }
-        if let Some(cold) = self.cold_start {
-            write!(f, "\nA static program that prints a line, from start to end: {cold:.1} ms")?;
-            if let Some(qemu) = self.cold_start_qemu {
-                write!(f, ", qemu-mips {qemu:.1} ms")?;
-            }
-            writeln!(f)?;
-        }
-        Ok(())
-    }
 }
