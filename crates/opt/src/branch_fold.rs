@@ -336,15 +336,7 @@ impl Buffers {
                 if next == block || f.entry() == Some(next) || cfg.preds(next).len() != 1 {
                     break;
                 }
-                let args: SmallVec<[Value; 8]> = f.edge_args(edge).into();
-                let params: SmallVec<[Value; 8]> = f.params(next).into();
-                for (p, a) in params.into_iter().zip(args) {
-                    replaced.set(f, p, a);
-                }
-                let mut insts = std::mem::take(&mut f.blocks[next].insts);
-                let term = edit::take_term(&mut f.blocks[next].term);
-                f.blocks[block].insts.append(&mut insts);
-                f.blocks[block].term = term;
+                edit::join(f, block, next, replaced);
                 self.merged[next] = true;
                 any = true;
             }

@@ -143,6 +143,21 @@ impl Replaced {
     }
 }
 
+/// Joins `next` to `block`, which jumps to it and is the only block that does. `next` is left without instructions, and the values that
+/// took the place of its parameters are in `replaced`.
+pub(crate) fn join(f: &mut Function, block: Block, next: Block, replaced: &mut Replaced) {
+    let [edge] = f.edges(block) else { return };
+    let args: SmallVec<[Value; 8]> = f.edge_args(edge).into();
+    let params: SmallVec<[Value; 8]> = f.params(next).into();
+    for (p, a) in params.into_iter().zip(args) {
+        replaced.set(f, p, a);
+    }
+    let mut insts = std::mem::take(&mut f.blocks[next].insts);
+    let term = take_term(&mut f.blocks[next].term);
+    f.blocks[block].insts.append(&mut insts);
+    f.blocks[block].term = term;
+}
+
 /// Takes variables that nothing reads or writes any more out of a module's interface; captured ones stay.
 pub(crate) fn drop_vars(module: &mut Module, is_dropped: impl Fn(Var) -> bool) {
     let mut kept: SecondaryMap<Var, PackedOption<Var>> = SecondaryMap::new();

@@ -52,21 +52,29 @@ pub struct Options {
     pub high_products: bool,
     /// Counts and reversal of the bits of 32-bit integers, and fields of constant place in them.
     pub bit_counts: bool,
+    /// Dot products of four bytes.
+    pub byte_dots: bool,
     /// The one thing here that a host has: denormals of 32-bit floats are flushed by themselves, so that no code does it.
     pub flushes: bool,
 }
 
 impl Options {
     /// What every shading language lacks, and no more.
-    pub const RULES: Options =
-        Options { rules: true, compares: false, high_products: false, bit_counts: false, flushes: false };
+    pub const RULES: Options = Options {
+        rules: true,
+        compares: false,
+        high_products: false,
+        bit_counts: false,
+        byte_dots: false,
+        flushes: false,
+    };
     /// All that any of them lacks.
     pub const ALL: Options =
-        Options { compares: true, high_products: true, bit_counts: true, ..Options::RULES };
+        Options { compares: true, high_products: true, bit_counts: true, byte_dots: true, ..Options::RULES };
 
     /// Whether there is anything to do.
     pub(crate) fn any(self) -> bool {
-        self.rules || self.compares || self.high_products || self.bit_counts
+        self.rules || self.compares || self.high_products || self.bit_counts || self.byte_dots
     }
 }
 
@@ -493,7 +501,7 @@ static INTEREST: [u8; xenoglot_ir::op::OPS.len()] = {
             Op::Udiv | Op::Sdiv | Op::Urem | Op::Srem => ANY,
             Op::Rotl | Op::FunnelL | Op::FunnelR | Op::BitfieldU | Op::BitfieldS | Op::BitfieldInsert => ANY,
             Op::Popcount | Op::Clz | Op::Ctz | Op::FindMsbS | Op::Reverse | Op::Byteswap => ANY,
-            Op::PermuteBytes | Op::Lop3 => ANY,
+            Op::PermuteBytes | Op::Lop3 | Op::Sdot4 | Op::Udot4 | Op::SUdot4 => ANY,
             _ => 0,
         };
         i += 1;
@@ -503,7 +511,7 @@ static INTEREST: [u8; xenoglot_ir::op::OPS.len()] = {
 
 /// What is done about an op, once its operands are flushed and apart from what is done to its result.
 fn how(c: &Code, shape: &Shape, args: &[Value], relaxed: bool) -> How {
-    let Options { rules, compares, high_products, bit_counts, flushes: _ } = c.options;
+    let Options { rules, compares, high_products, bit_counts, byte_dots, flushes: _ } = c.options;
     let if_lacking = |lacks: bool, how: How| if lacks { how } else { How::Keep };
     let is_word = shape.of.kind() == Kind::I32;
     let constant = |i: usize| args.get(i).is_some_and(|&v| c.uniform(v).is_some());
@@ -554,6 +562,9 @@ fn how(c: &Code, shape: &Shape, args: &[Value], relaxed: bool) -> How {
         Op::Popcount | Op::Clz | Op::Reverse => if_lacking(bit_counts || rules && !is_word, How::Call),
         Op::Ctz | Op::FindMsbS => if_lacking(rules, short(is_word && !bit_counts)),
         Op::Byteswap | Op::PermuteBytes => if_lacking(rules, How::Call),
+        Op::Sdot4 | Op::Udot4 | Op::SUdot4 => {
+            if_lacking(byte_dots || rules && !shape.of.is_scalar(), How::Call)
+        }
         Op::Lop3 => if_lacking(rules, short(constant(3))),
         _ => How::Keep,
     }
@@ -590,6 +601,9 @@ fn expand(c: &mut Code, shape: &Shape, args: &[Value]) -> Option<Value> {
         (Op::BitfieldInsert, &[x, y, offset, count]) => bits::insert_field(c, x, y, offset, count),
         (Op::PermuteBytes, &[x, y, selector]) if c.ty(x).kind() == Kind::I32 => {
             bits::permute_bytes(c, x, y, selector)
+        }
+        (Op::Sdot4 | Op::Udot4 | Op::SUdot4, &[x, y]) if c.ty(x).kind() == Kind::I32 => {
+            bits::byte_dot(c, [x, y], shape.op)
         }
         (Op::Lop3, &[x, y, z, table]) => bits::lop3(c, [x, y, z, table]),
         (op, &[x]) => bits::count(c, op, x)?,

@@ -45,6 +45,7 @@ pub mod cse;
 pub mod dead_code;
 mod edit;
 pub mod effects;
+pub mod flatten;
 pub mod join_components;
 mod lacks;
 pub mod legalize;
@@ -79,4 +80,4 @@ pub use xenoglot_ir::analysis::Changed;
 
 /// Counts the changes of what all passes share: the pass list, and what edits functions and knows of them. Passes have
 /// versions of their own ([`Pass::version`]). Both are part of a cache's keys.
-pub const VERSION: u16 = 15;
+pub const VERSION: u16 = 16;

@@ -113,7 +113,7 @@ fn is_lowered(f: &Function, inst: Inst, options: Options) -> bool {
     let data = &f.insts[inst];
     let is_directed = !matches!(data.flags.round(), Round::Natural | Round::Even);
     match data.op {
-        Op::SgReduce | Op::SgScan | Op::PermuteBytes => false,
+        Op::SgReduce | Op::SgScan | Op::PermuteBytes | Op::Sdot4 | Op::Udot4 | Op::SUdot4 => false,
         // Of the bits of a double there are more than a 32-bit float has room for: `lower_floats` makes these.
         Op::F2f => {
             let is_double = f.args(inst).iter().any(|&v| f.ty(v).kind() == Kind::F64);

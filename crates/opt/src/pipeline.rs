@@ -6,10 +6,10 @@
 use crate::session::{Run, Session};
 use crate::{
     Changed, Context, Lacks, add_position, block_params, branch_fold, combine_samplers, constant_fold,
-    copy_propagate, cse, dead_code, join_components, legalize, licm, lower_absent, lower_draw_parameters,
-    lower_float64, lower_floats, lower_int64, lower_memory, lower_narrow, lower_subgroups,
-    lower_texel_buffers, lower_texture_lines, lower_wide_atomics, promote, quads, relax, scalarize,
-    separate_samplers, simplify, split_arrays,
+    copy_propagate, cse, dead_code, flatten, join_components, legalize, licm, lower_absent,
+    lower_draw_parameters, lower_float64, lower_floats, lower_int64, lower_memory, lower_narrow,
+    lower_subgroups, lower_texel_buffers, lower_texture_lines, lower_wide_atomics, promote, quads, relax,
+    scalarize, separate_samplers, simplify, split_arrays,
 };
 use std::time::{Duration, Instant};
 use xenoglot_ir::verify::{VerifyErrors, verify, verify_func};
@@ -63,10 +63,11 @@ passes! {
     simplify 1 Function "ops become simpler equal ones",
     copy_propagate 1 Function "values that are always another are replaced by it",
     cse 1 Function "equal instructions are merged",
-    branch_fold 1 Function "edges never taken and blocks that do nothing go",
+    branch_fold 2 Function "edges never taken and blocks that do nothing go",
     block_params 1 Function "parameters that are one constant become it",
     licm 2 Function "loop-invariant code moves before the loop",
     dead_code 1 Function "what nobody needs goes",
+    flatten 1 Function "short arms of branches are computed always, and selected",
     scalarize 1 Function "vector ops become scalar ops",
     lower_memory 2 Function "narrow accesses go by words, wrapping and float atomics are loops",
     join_components 2 Module "variables at one location become one vector",
@@ -79,8 +80,8 @@ passes! {
     lower_texture_lines 1 Module "textures of one dimension become rows of two-dimensional ones",
     split_arrays 1 Module "arrays of buffers become single buffers",
     lower_floats 5 Module "float arithmetic that the host lacks is computed in integers, wider floats or by `fma`",
-    lower_narrow 1 Module "integers and floats of less than 32 bits become 32 bits wide",
-    legalize 5 Module "ops and flags that no shading language has become ops that they have",
+    lower_narrow 2 Module "integers and floats of less than 32 bits become 32 bits wide",
+    legalize 6 Module "ops and flags that no shading language has become ops that they have",
     lower_float64 1 Module "64-bit floats become the integers of their bits",
     lower_int64 3 Module "64-bit integers become pairs of 32-bit ones",
     lower_wide_atomics 1 Module "64-bit atomics on shared memory are done under a lock",
@@ -214,7 +215,7 @@ pub fn optimize_function<O: Observer>(
     observer: &mut O,
 ) -> Result<(), O::Error> {
     module.funcs[func].guest_code.clear();
-    let has_quads = module.stage == Stage::Fragment;
+    let (has_quads, is_gpu) = (module.stage == Stage::Fragment, module.stage != Stage::Cpu);
     let level = options.level.unwrap_or(if module.optimized { Level::Light } else { Level::Full });
     let mut r = Runner { session: cx.session(module, func), observer };
     r.run("promote")?;
@@ -254,6 +255,9 @@ pub fn optimize_function<O: Observer>(
     let hollow = || has_hollow_block(&r.session.module().funcs[func]);
     if level == Level::Full && removed && hollow() && r.run("branch_fold")?.cfg {
         r.run("dead_code")?;
+    }
+    if level >= Level::Light && is_gpu {
+        r.run("flatten")?;
     }
     Ok(())
 }

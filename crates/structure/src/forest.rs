@@ -14,6 +14,7 @@
 
 use xenoglot_ir::Block;
 
+use crate::exits::Exit;
 use crate::graph::Graph;
 
 /// No node, loop, edge or item.
@@ -65,7 +66,13 @@ pub(crate) struct Forest {
 impl Forest {
     /// Finds the loops of the reachable part of `graph`, nested at most `max_depth` (≥ 1) deep.
     /// O((nodes + edges) · depth of the forest).
-    pub(crate) fn build(graph: &Graph, pins: &[PinOf], max_depth: u32, steps: &mut u64) -> Forest {
+    pub(crate) fn build(
+        graph: &Graph,
+        pins: &[PinOf],
+        exits: &[Exit],
+        max_depth: u32,
+        steps: &mut u64,
+    ) -> Forest {
         let nodes = graph.block_count();
         let reachable = graph.reachable();
         let first = graph.blocks().map(|n| graph.first_edge(n)).chain([graph.edge_count() as u32]).collect();
@@ -89,7 +96,7 @@ impl Forest {
                 reachable: reachable.iter().filter(|&&r| r).count() as u32,
             },
             max_depth,
-            pins: Pins::new(graph, pins, &reachable),
+            pins: Pins::new(graph, pins, exits, &reachable),
             index: vec![0; nodes],
             low: vec![0; nodes],
             entry_of: vec![NONE; nodes],
@@ -158,22 +165,43 @@ impl Forest {
 /// The pins by node, and for each pinned node how many in edges it has and how many were seen to come from its loop.
 struct Pins {
     with: Vec<u32>,
+    /// Where the node leads, if it stays in its loop only where the loop leads there, too; [`NONE`] if it stays in any case.
+    beside: Vec<u32>,
+    /// The loop that was last seen to lead to a node outside it.
+    left_for: Vec<u32>,
+    /// The loop that was last seen to have a short exit that leads to a node.
+    left_by: Vec<u32>,
     in_edges: Vec<u32>,
     from_loop: Vec<u32>,
 }
 
 impl Pins {
-    fn new(graph: &Graph, pins: &[PinOf], reachable: &[bool]) -> Option<Pins> {
-        if pins.is_empty() {
+    fn new(graph: &Graph, pins: &[PinOf], exits: &[Exit], reachable: &[bool]) -> Option<Pins> {
+        if pins.is_empty() && exits.is_empty() {
             return None;
         }
         let nodes = graph.block_count();
-        let mut p = Pins { with: vec![NONE; nodes], in_edges: vec![0; nodes], from_loop: vec![0; nodes] };
+        let mut p = Pins {
+            with: vec![NONE; nodes],
+            beside: vec![NONE; nodes],
+            left_for: vec![NONE; nodes],
+            left_by: vec![NONE; nodes],
+            in_edges: vec![0; nodes],
+            from_loop: vec![0; nodes],
+        };
+        for exit in exits {
+            let node = exit.block.as_u32() as usize;
+            if reachable[exit.from.as_u32() as usize] {
+                p.with[node] = exit.from.as_u32();
+                p.beside[node] = exit.to.as_u32();
+            }
+        }
         for &(node, with) in pins {
             if let (Some(slot), Some(true)) =
                 (p.with.get_mut(node.as_u32() as usize), reachable.get(with.as_u32() as usize))
             {
                 *slot = with.as_u32();
+                p.beside[node.as_u32() as usize] = NONE;
             }
         }
         // The start of execution is a way to the entry.
@@ -184,6 +212,24 @@ impl Pins {
             }
         }
         Some(p)
+    }
+
+    /// Notes that loop `k` leads to a node.
+    fn leave(&mut self, k: u32, node: u32) {
+        let node = node as usize;
+        // Dispatch nodes are no blocks.
+        if self.left_for.get(node).is_none_or(|&seen| seen == k) {
+            return;
+        }
+        self.left_for[node] = k;
+        if self.beside[node] != NONE {
+            let to = self.beside[node] as usize;
+            // Two short exits lead there: if both stay, the loop has one exit in place of two.
+            if self.left_by[to] == k {
+                self.left_for[to] = k;
+            }
+            self.left_by[to] = k;
+        }
     }
 }
 
@@ -451,6 +497,12 @@ impl Builder {
     fn join_pins(&mut self, scope: u32, first_inner: u32, found: &mut [Component]) {
         let Some(pins) = &mut self.pins else { return };
         for (k, component) in (first_inner..).zip(found) {
+            for &node in &component.members {
+                for e in self.forest.out(node) {
+                    self.steps += 1;
+                    pins.leave(k, self.forest.dest[e]);
+                }
+            }
             let mut next = 0;
             while let Some(&node) = component.members.get(next) {
                 next += 1;
@@ -463,6 +515,12 @@ impl Builder {
                     }
                     let with = pins.with[t];
                     if with == NONE || self.forest.scope[with as usize] != k {
+                        continue;
+                    }
+                    let beside = pins.beside[t];
+                    let stays = beside == NONE
+                        || pins.left_for[beside as usize] == k && self.forest.scope[beside as usize] != k;
+                    if !stays {
                         continue;
                     }
                     pins.from_loop[t] += 1;

@@ -119,10 +119,9 @@ fn the_default_version_is_one_that_the_stage_needs() {
     }
 }
 
-/// The decorations of a shader of `vectors/dxil-2/stages`, lifted with options: number and first operand.
-fn decorations(name: &str, options: &LiftOptions) -> Vec<(u32, Option<u32>)> {
-    const DECORATE: u32 = 71;
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../vectors/dxil-2/stages").join(name);
+/// The instructions of a shader of `vectors/{name}`, lifted with options: number and operands.
+fn instructions(name: &str, options: &LiftOptions) -> Vec<(u32, Vec<u32>)> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../vectors").join(name);
     let module = load(&std::fs::read(path).unwrap()).unwrap();
     let mut lifted = lift(&module, options).unwrap().module;
     let code = Translator::new().compile(&mut lifted, &host("vulkan-1.3"), &Options::default()).unwrap();
@@ -132,12 +131,18 @@ fn decorations(name: &str, options: &LiftOptions) -> Vec<(u32, Option<u32>)> {
     let mut at = 5;
     while at < words.len() {
         let length = (words[at] >> 16) as usize;
-        if words[at] & 0xffff == DECORATE {
-            found.push((words[at + 2], words[at + 3..at + length].first().copied()));
-        }
+        found.push((words[at] & 0xffff, words[at + 1..at + length].to_vec()));
         at += length;
     }
     found
+}
+
+/// The decorations of a shader of `vectors/dxil-2/stages`, lifted with options: number and first operand.
+fn decorations(name: &str, options: &LiftOptions) -> Vec<(u32, Option<u32>)> {
+    const DECORATE: u32 = 71;
+    let all = instructions(&format!("dxil-2/stages/{name}"), options);
+    let decorations = all.iter().filter(|(op, _)| *op == DECORATE);
+    decorations.map(|(_, operands)| (operands[1], operands.get(2).copied())).collect()
 }
 
 #[test]
@@ -165,6 +170,80 @@ fn positions_are_invariant_where_that_is_asked_for() {
     let code = Translator::new().compile(&mut lifted, &host("vulkan-glsl"), &Options::default()).unwrap();
     let Code::Text(text) = code else { panic!("no text") };
     assert!(text.contains("invariant precise gl_Position;"), "{text}");
+}
+
+#[test]
+fn waves_are_without_helpers_where_that_is_asked_for() {
+    const IS_HELPER_INVOCATION: u32 = 5381;
+    let without = LiftOptions { waves_without_helpers: true, ..LiftOptions::default() };
+    for (options, asks) in [(LiftOptions::default(), false), (without, true)] {
+        let all = instructions("dxil/stages/ps_wave_match.dxil", &options);
+        assert_eq!(all.iter().any(|(op, _)| *op == IS_HELPER_INVOCATION), asks);
+    }
+}
+
+#[test]
+fn images_are_without_format_where_that_is_asked_for() {
+    const TYPE_IMAGE: u32 = 25;
+    const ATOMIC: std::ops::RangeInclusive<u32> = 227..=242;
+    let without = LiftOptions { images_without_format: true, ..LiftOptions::default() };
+    let (mut dropped, mut kept) = (0, 0);
+    let names =
+        ["stages/cs_atomic64_img", "stages/cs_derivs66", "stages-own/stored_cs", "stages-own/reads_cs"];
+    for name in names {
+        let path = &format!("dxil/{name}.dxil");
+        let formats = |options: &LiftOptions| -> Vec<u32> {
+            let all = instructions(path, options);
+            let storage = all.iter().filter(|(op, words)| *op == TYPE_IMAGE && words[6] == 2);
+            storage.map(|(_, words)| words[7]).collect()
+        };
+        let atomics = instructions(path, &without).iter().any(|(op, _)| ATOMIC.contains(op));
+        assert!(formats(&LiftOptions::default()).iter().all(|&format| format != 0), "{name}");
+        let formats = formats(&without);
+        assert!(atomics || formats.iter().all(|&format| format == 0), "{name}: {formats:?}");
+        dropped += formats.iter().filter(|&&format| format == 0).count();
+        kept += formats.iter().filter(|&&format| format != 0).count();
+    }
+    assert!(dropped > 0 && kept > 0, "{dropped}, {kept}");
+}
+
+#[test]
+fn nothing_is_fused_where_all_is_to_be_precise() {
+    const DECORATE: u32 = 71;
+    const NO_CONTRACTION: u32 = 42;
+    let precise = LiftOptions { precise: true, ..LiftOptions::default() };
+    let unfused = |options: &LiftOptions| {
+        let all = instructions("dxil/stages/vs_matrix_io.dxil", options);
+        all.iter().filter(|(op, operands)| *op == DECORATE && operands[1] == NO_CONTRACTION).count()
+    };
+    assert!(unfused(&precise) > unfused(&LiftOptions::default()));
+}
+
+#[test]
+fn components_of_16_bits_pass_as_such_where_that_is_asked_for() {
+    const CAPABILITY: u32 = 17;
+    const STORAGE_INPUT_OUTPUT_16: u32 = 4436;
+    let narrow = LiftOptions { interface_16bit: true, ..LiftOptions::default() };
+    for name in ["half_vs", "half_ps"] {
+        let path =
+            Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../vectors/dxil/stages-own/{name}.dxil"));
+        let bytes = std::fs::read(path).unwrap();
+        for (options, is_narrow) in [(LiftOptions::default(), false), (narrow, true)] {
+            let mut module = lift(&load(&bytes).unwrap(), &options).unwrap().module;
+            let words = match Translator::new().compile(&mut module, &host("vulkan-1.3"), &Options::default())
+            {
+                Ok(Code::Words(words)) => words,
+                other => panic!("{name}: {other:?}"),
+            };
+            let declared = words.windows(2).any(|w| w == [2 << 16 | CAPABILITY, STORAGE_INPUT_OUTPUT_16]);
+            assert_eq!(declared, is_narrow, "{name}");
+            let validator = spirv_tools::val::create(Some(TargetEnv::Vulkan_1_3));
+            validator.validate(&words, None).unwrap();
+        }
+        let mut module = lift(&load(&bytes).unwrap(), &narrow).unwrap().module;
+        let refused = Translator::new().compile(&mut module, &host("gl-4.5"), &Options::default());
+        assert!(refused.is_err(), "{name}");
+    }
 }
 
 #[test]

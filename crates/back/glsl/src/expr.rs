@@ -487,6 +487,9 @@ fn is_lowered(op: Op) -> bool {
             | Op::FindMsbS
             | Op::Byteswap
             | Op::PermuteBytes
+            | Op::Sdot4
+            | Op::Udot4
+            | Op::SUdot4
             | Op::Lop3
             | Op::Fldexp
             | Op::FfrexpExp

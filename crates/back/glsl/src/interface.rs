@@ -167,6 +167,9 @@ fn variable(
             _ => return refuse(NO_INTERPOLATION),
         }
     }
+    if var.ty.kind().bits() < 32 && var.ty.kind() != Kind::Bool {
+        return refuse("an interface variable of less than 32 bits");
+    }
     let precise = if input || var.ty.kind() != Kind::F32 { "" } else { precise(target) };
     for part in [if input { "in " } else { "out " }, precise, type_name(var.ty)?, " ", name] {
         out.push_str(part);

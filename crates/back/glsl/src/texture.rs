@@ -7,7 +7,7 @@ use crate::writer::{Extension, ModuleNames, Writer};
 use std::fmt::Write;
 use xenoglot_ir::entities::Resource;
 use xenoglot_ir::imm::{Dim, TexInfo, TexOperands};
-use xenoglot_ir::module::{Count, ImageFormat, ResourceData, ResourceKind, Texel};
+use xenoglot_ir::module::{Count, ResourceData, ResourceKind, Texel};
 use xenoglot_ir::op::Sig;
 use xenoglot_ir::{Imm, Inst, Kind, Module, Op, Stage, Value};
 
@@ -98,13 +98,13 @@ pub(crate) fn declare(
                 if uses.shadow { "Shadow" } else { "" }
             ),
             ResourceKind::Image { dim, arrayed, multisampled, format, .. } => {
-                let unknown = format == ImageFormat::Unknown;
+                let unknown = format.is_unknown();
                 if unknown && uses.loads {
                     *extensions |= 1 << Extension::LoadFormatted as u32;
                 }
-                let qualifier = match format {
-                    ImageFormat::Unknown => String::new(),
-                    _ => format!(", {}", format.name()),
+                let qualifier = match unknown {
+                    true => String::new(),
+                    false => format!(", {}", format.name()),
                 };
                 let access = if unknown && !uses.loads { "writeonly " } else { "" };
                 let (texel, dim, array) = (prefix(format.texel()), dim_name(dim), array(arrayed));

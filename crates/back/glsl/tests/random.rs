@@ -88,7 +88,7 @@ fn nothing_may_be_contracted() {
     }
     let mut arithmetic = 0;
     let options = ir::Options { nodes: 24, ops: 24, ..programs() };
-    for seed in property::seeds(40) {
+    for seed in property::seeds(120) {
         let written = Options::default();
         let text = emit(&lowered(&ir::generate(seed, &options), &written), &written).unwrap();
         let words = glslang::compile(&text, glslang::Stage::Compute).unwrap();

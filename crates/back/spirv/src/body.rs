@@ -1,6 +1,7 @@
 //! One function: walks the structured form and emits blocks.
 
 mod constructs;
+mod exits;
 mod finish;
 
 use crate::error::{Error, Reason};
@@ -15,6 +16,7 @@ use crate::ssa::{Made, Ssa, UNDEF, phi_number};
 use crate::texture::Loaded;
 use crate::unit::{Id, PHI, Unit, push};
 use constructs::{Arm, Level};
+use exits::{Behind, Exit};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use spirv::{FunctionControl, LoopControl, Op as S, SelectionControl, StorageClass};
@@ -74,6 +76,7 @@ enum Frame {
         list: List,
         next: u32,
         serial: u32,
+        exit: Option<Exit>,
     },
     Select(Select),
     /// A switch as a sequence of ifs, each with one arm, whose conditions are known beforehand: its arms from this on.
@@ -87,7 +90,12 @@ struct Select {
     arms: u32,
     preds: u32,
     head: u32,
+    /// Its merge block; 0 where it needs none.
     merge: Id,
+    /// Where the ends of its arms lead instead of to its merge block.
+    exit: Option<Exit>,
+    /// Whether blocks deep inside of its arms may branch to its merge block.
+    is_exit: bool,
 }
 
 struct Loop {
@@ -218,6 +226,9 @@ impl Body<'_, '_> {
         self.block = self.scratch.ssa.add_entry(label, start);
         self.line = NO_GUEST;
         for (slot, data) in &self.function.slots {
+            if !self.scratch.places.slots.contains(&slot) {
+                continue;
+            }
             let unit = &mut *self.shared.unit;
             let type_id = unit.ty(data.ty);
             let pointer = unit.pointer(StorageClass::Function, type_id);
@@ -458,10 +469,10 @@ impl Body<'_, '_> {
     // The tree.
 
     fn walk(&mut self) -> Result<(), Error> {
-        self.push_list(self.tree.root());
+        self.push_list(self.tree.root(), None);
         while let Some(frame) = self.scratch.frames.pop() {
             match frame {
-                Frame::List { list, next, serial } => self.statements(list, next, serial)?,
+                Frame::List { list, next, serial, exit } => self.statements(list, next, serial, exit)?,
                 Frame::Select(select) => self.end_arm(select),
                 Frame::Chain(first) => self.link(first),
                 Frame::Loop => self.close_loop(),
@@ -474,15 +485,16 @@ impl Body<'_, '_> {
     }
 
     /// Emits the statements of a list up to one that has statements inside.
-    fn statements(&mut self, list: List, first: u32, serial: u32) -> Result<(), Error> {
+    fn statements(&mut self, list: List, first: u32, serial: u32, exit: Option<Exit>) -> Result<(), Error> {
         self.list = serial;
         let rest = self.tree.list(list).get(first as usize..).unwrap_or_default();
         for (next, &stmt) in (first + 1..).zip(rest) {
             if stmt.has_body() {
-                self.scratch.frames.push(Frame::List { list, next, serial });
-                return self.statement(stmt);
+                self.scratch.frames.push(Frame::List { list, next, serial, exit });
+                let rest = self.tree.list(list).get(next as usize..).unwrap_or_default();
+                return self.statement(stmt, Behind { exit: self.exit_behind(rest, exit), rest });
             }
-            self.statement(stmt)?;
+            self.statement(stmt, Behind::default())?;
         }
         self.scratch.open[serial as usize] = false;
         let lengths = &mut self.scratch.lengths;
@@ -490,7 +502,8 @@ impl Body<'_, '_> {
         Ok(())
     }
 
-    fn push_list(&mut self, list: List) {
+    /// Goes on with a list, whose end leads to `exit` or to what comes behind it.
+    fn push_list(&mut self, list: List, exit: Option<Exit>) {
         // The root list is never closed before the end.
         let serial = if self.scratch.frames.is_empty() {
             ROOT
@@ -499,10 +512,11 @@ impl Body<'_, '_> {
             self.scratch.open.len() as u32 - 1
         };
         self.list = serial;
-        self.scratch.frames.push(Frame::List { list, next: 0, serial });
+        self.scratch.frames.push(Frame::List { list, next: 0, serial, exit });
     }
 
-    fn statement(&mut self, stmt: Stmt) -> Result<(), Error> {
+    /// Emits a statement, or opens the construct that it is.
+    fn statement(&mut self, stmt: Stmt, behind: Behind<'_>) -> Result<(), Error> {
         match stmt {
             Stmt::Block(block) => self.ir_block(block),
             Stmt::Edge(edge) => {
@@ -515,14 +529,14 @@ impl Body<'_, '_> {
                 self.write(var, id);
                 Ok(())
             }
-            Stmt::Branch { block, arms } => self.branch(block, arms),
-            Stmt::Switch { var, arms } => self.switch_selector(var, arms),
+            Stmt::Branch { block, arms } => self.branch(block, arms, behind),
+            Stmt::Switch { var, arms } => self.switch_selector(var, arms, behind),
             Stmt::Guard { value, body } => {
                 let at = self.read(selector(self.function, Selector::Exit));
                 let unit = self.unit();
                 let wanted = unit.u32(value);
                 let cond = unit.op(S::IEqual, Type::BOOL, &[at, wanted]);
-                self.select(cond, &[Some(body), None]);
+                self.select(cond, &[Some(body), None], behind);
                 Ok(())
             }
             Stmt::Loop { body, .. } => {
@@ -530,21 +544,11 @@ impl Body<'_, '_> {
                 Ok(())
             }
             Stmt::Break => {
-                if let Some(to) = self.scratch.targets.last().map(|l| l.merge) {
-                    let from = self.leave(to);
-                    if let Some(target) = self.scratch.targets.last_mut() {
-                        target.breaks.extend(from);
-                    }
-                }
+                self.leave_to(Exit::Break);
                 Ok(())
             }
             Stmt::Continue => {
-                if let Some(to) = self.scratch.targets.last().map(|l| l.again) {
-                    let from = self.leave(to);
-                    if let Some(target) = self.scratch.targets.last_mut() {
-                        target.continues.extend(from);
-                    }
-                }
+                self.leave_to(Exit::Continue);
                 Ok(())
             }
             Stmt::Terminate(block) => self.terminate(block),

@@ -150,8 +150,17 @@ fn declare(unit: &mut Unit, module: &Module, data: &VarData) -> Result<Declared,
     if kind.is_handle() || (kind == Kind::Bool && !is_bool_builtin) {
         return Err(Reason::Unsupported("an interface variable of this type"));
     }
-    if kind.bits() < 32 && kind != Kind::Bool {
-        return Err(Reason::Unsupported("an interface variable of less than 32 bits"));
+    match kind {
+        Kind::F16 | Kind::I16 if builtin.is_none() && !unit.options.portable_ops => {
+            unit.capability(Capability::StorageInputOutput16);
+            if !unit.since(Version::V1_3) {
+                unit.extension("SPV_KHR_16bit_storage");
+            }
+        }
+        _ if kind.bits() < 32 && kind != Kind::Bool => {
+            return Err(Reason::Unsupported("an interface variable of less than 32 bits"));
+        }
+        _ => {}
     }
     // Vulkan declares masks as arrays of words, naga's languages as a word.
     let mask = matches!(builtin, Some(B::SampleMask | B::ViewportMask)) && !unit.options.portable_ops;
@@ -202,14 +211,15 @@ fn declare(unit: &mut Unit, module: &Module, data: &VarData) -> Result<Declared,
         unit.decorate(id, Decoration::Stream, &[data.stream.into()]);
     }
     if stage == Stage::Fragment && !output {
-        // What is not a 32-bit float cannot be interpolated.
+        // Integers and 64-bit floats cannot be interpolated.
+        let interpolates = matches!(kind, Kind::F32 | Kind::F16);
         match data.interpolation {
-            Interpolation::PerPrimitive if kind == Kind::F32 => {}
+            Interpolation::PerPrimitive if interpolates => {}
             Interpolation::PerVertex => {
                 barycentrics(unit);
                 unit.decorate(id, Decoration::PerVertexKHR, &[]);
             }
-            _ if kind != Kind::F32 && kind != Kind::Bool => unit.decorate(id, Decoration::Flat, &[]),
+            _ if !interpolates && kind != Kind::Bool => unit.decorate(id, Decoration::Flat, &[]),
             how if matches!(builtin, Some(B::BaryCoord | B::BaryCoordLinear)) => sampled(unit, id, how),
             _ if builtin.is_some() => {}
             Interpolation::Flat => unit.decorate(id, Decoration::Flat, &[]),

@@ -395,15 +395,19 @@ fn declare(
     }
     let stride = element.bits() / 8;
     let length = size.map(|size| size.div_ceil(stride).max(1));
+    let read_only = size.is_none() && (access == Access::Read || !uses.written);
+    let portable = unit.options.portable_ops;
     let shape = Shape {
         element,
         length,
         old_storage: size.is_none() && !since_1_3,
-        read_only: size.is_none() && (access == Access::Read || !uses.written),
-        write_only: size.is_none() && access == Access::Write && !uses.read,
+        // naga takes types of the same members for one, decorations aside, so it gets those of the variable. What is only written
+        // is for both in WGSL.
+        read_only: read_only && !portable,
+        write_only: size.is_none() && access == Access::Write && !uses.read && !portable,
     };
     // What naga writes has a type for each.
-    let known = blocks.get(&shape).copied().filter(|_| !unit.options.portable_ops);
+    let known = blocks.get(&shape).copied().filter(|_| !portable);
     let block = known.unwrap_or_else(|| {
         let block = declare_block(unit, shape);
         unit.name(Names::Interface, block, &format!("{}_block", data.name));
@@ -414,13 +418,14 @@ fn declare(
     let length = length.map_or(Length::Bound, Length::Fixed);
     // naga reads arrays without bound of storage buffers only.
     let count = match data.count {
-        Descriptors::Unbounded if uniform && unit.options.portable_ops => {
-            Descriptors::Fixed(NAGA_UNIFORM_BUFFERS)
-        }
+        Descriptors::Unbounded if uniform && portable => Descriptors::Fixed(NAGA_UNIFORM_BUFFERS),
         count => count,
     };
     let declared = descriptors(unit, count, block);
     let var = unit.variable(class, declared);
+    if read_only && portable {
+        unit.decorate(var, Decoration::NonWritable, &[]);
+    }
     unit.name(Names::Interface, var, &data.name);
     if !unbound {
         unit.decorate(var, Decoration::DescriptorSet, &[data.set]);

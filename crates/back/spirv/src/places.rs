@@ -8,8 +8,10 @@
 
 use crate::offsets::{self, Offsets};
 use crate::ssa::Span;
+use rustc_hash::FxHashSet;
+use xenoglot_ir::entities::Slot;
 use xenoglot_ir::entity::EntityRef;
-use xenoglot_ir::{Block, Function, Op, Value};
+use xenoglot_ir::{Block, Function, Imm, Op, Value};
 use xenoglot_structure::tree::{List, Selector, Stmt, Tree};
 
 /// Variables beyond the values: the selectors, and the fuel of guarded loops.
@@ -114,6 +116,8 @@ pub(crate) struct Places {
     /// Variables that get memory: values in the order in which the function defines them, since ids depend on how a module came
     /// about, then the others.
     pub(crate) in_memory: Vec<u32>,
+    /// The slots that are still used.
+    pub(crate) slots: FxHashSet<Slot>,
     /// Whether each list is being walked.
     open: Vec<bool>,
     steps: Vec<Step>,
@@ -141,6 +145,7 @@ impl Places {
         self.loops.clear();
         self.open.clear();
         self.in_memory.clear();
+        self.slots.clear();
         self.leaves.clear();
         let mut walk = Walk { places: self, function, offsets, list: ROOT, place: 0, operands: 0 };
         walk.function(tree);
@@ -290,6 +295,9 @@ impl Walk<'_> {
         }
         for &inst in &function.blocks[block].insts {
             let data = &function.insts[inst];
+            if let Imm::Slot(slot) = data.imm {
+                self.places.slots.insert(slot);
+            }
             let mut args = data.args.as_slice(&function.pool);
             if self.offsets.apart() {
                 if self.offsets.is_dead(function, inst) {

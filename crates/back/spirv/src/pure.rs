@@ -192,6 +192,9 @@ fn is_bit_op(op: Op) -> bool {
             | Op::Reverse
             | Op::Byteswap
             | Op::PermuteBytes
+            | Op::Sdot4
+            | Op::Udot4
+            | Op::SUdot4
             | Op::Lop3
     )
 }

@@ -392,7 +392,7 @@ impl Body<'_, '_> {
         }
         let (&coordinates, rest) = rest.split_first().ok_or(OPERANDS)?;
         let coordinates = self.value(coordinates);
-        let unknown = opaque.format == ImageFormat::Unknown;
+        let unknown = opaque.format.is_unknown();
         match op {
             Op::ImgLoad => {
                 if unknown {

@@ -179,12 +179,16 @@ struct OptionsInKeys {
     samples: Option<u8>,
     dual_source: bool,
     invariant_position: bool,
+    interface_16bit: bool,
+    waves_without_helpers: bool,
+    precise: bool,
+    images_without_format: bool,
     limits: (u32, u64),
 }
 
 impl Canonical for OptionsInKeys {
     const NAME: &'static str = "dxil options";
-    const SCHEMA: u16 = 3;
+    const SCHEMA: u16 = 4;
 }
 
 impl From<&LiftOptions> for OptionsInKeys {
@@ -199,6 +203,10 @@ impl From<&LiftOptions> for OptionsInKeys {
             samples,
             dual_source,
             invariant_position,
+            interface_16bit,
+            waves_without_helpers,
+            precise,
+            images_without_format,
             limits: Limits { memory, instructions },
         } = options;
         OptionsInKeys {
@@ -210,6 +218,10 @@ impl From<&LiftOptions> for OptionsInKeys {
             samples,
             dual_source,
             invariant_position,
+            interface_16bit,
+            waves_without_helpers,
+            precise,
+            images_without_format,
             limits: (memory, instructions as u64),
         }
     }

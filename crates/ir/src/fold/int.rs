@@ -171,6 +171,12 @@ lane! {
             out | byte << (8 * i)
         }))
     };
+    /// Products of signed bytes, added up.
+    sdot4(cx, a, b) dot4(cx, a, b, [true, true]);
+    /// Products of unsigned bytes, added up.
+    udot4(cx, a, b) dot4(cx, a, b, [false, false]);
+    /// Products of signed and unsigned bytes, added up.
+    sudot4(cx, a, b) dot4(cx, a, b, [true, false]);
     /// Bit `4a + 2b + c` of the table for each bit position.
     lop3(cx, a, b, c, table) mask(cx, (0..8).filter(|i| table >> i & 1 == 1).fold(0, |out, i| {
         let pick = |v: u64, bit: u64| if i >> bit & 1 == 1 { v } else { !v };
@@ -188,6 +194,19 @@ lane! {
     slt(cx, a, b) truth(signed(cx, a) < signed(cx, b));
     /// `a <= b`, signed.
     sle(cx, a, b) truth(signed(cx, a) <= signed(cx, b));
+}
+
+/// The sum of the products of four bytes of `a` and `b`, signed or not.
+fn dot4(cx: &Cx, a: u64, b: u64, signed: [bool; 2]) -> Result<u64, Fault> {
+    if width(cx) != 32 {
+        return Err(Fault::Unsupported);
+    }
+    let byte = |v: u64, i: u32, signed: bool| match (v >> (8 * i)) as u8 {
+        byte if signed => i64::from(byte as i8),
+        byte => i64::from(byte),
+    };
+    let sum = (0..4).map(|i| byte(a, i, signed[0]) * byte(b, i, signed[1])).sum::<i64>();
+    mask(cx, sum as u64)
 }
 
 #[cfg(test)]

@@ -19,6 +19,10 @@ named_enum! {
     ImageFormat {
         /// Not said; floats.
         Unknown "unknown",
+        /// Not said; signed integers.
+        UnknownSint "unknown_i",
+        /// Not said; integers.
+        UnknownUint "unknown_ui",
         /// Four 32-bit floats.
         Rgba32f "rgba32f",
         /// Four halves.
@@ -101,7 +105,23 @@ impl ImageFormat {
             Rgba32ui | Rgba16ui | Rgba8ui | Rg32ui | Rg16ui | Rg8ui | R32ui | R16ui | R8ui | R64ui => {
                 Texel::Uint
             }
+            UnknownSint => Texel::Sint,
+            UnknownUint => Texel::Uint,
             _ => Texel::Float,
+        }
+    }
+
+    /// Whether nothing but the components' kind is said.
+    pub fn is_unknown(self) -> bool {
+        matches!(self, ImageFormat::Unknown | ImageFormat::UnknownSint | ImageFormat::UnknownUint)
+    }
+
+    /// The format that says that of components of a kind.
+    pub fn unknown(texel: Texel) -> ImageFormat {
+        match texel {
+            Texel::Float => ImageFormat::Unknown,
+            Texel::Sint => ImageFormat::UnknownSint,
+            Texel::Uint => ImageFormat::UnknownUint,
         }
     }
 }

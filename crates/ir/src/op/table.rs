@@ -198,6 +198,9 @@ ops! {
     Reverse "reverse", same(1, Int), None, NO, PURE, (lane int::reverse), "Bits in opposite order.";
     Byteswap "byteswap", same(1, Int), None, NO, PURE, (lane int::byteswap), "Bytes in opposite order.";
     PermuteBytes "permute_bytes", same(3, Int), None, NO, PURE, (lane int::permute_bytes), "`i32` only. Nibble i of the third operand names byte i of the result among the bytes of `b:a` (a is 0 to 3); its bit 3 asks for eight copies of that byte's sign.";
+    Sdot4 "sdot4", same(2, Int), None, NO, COMM, (lane int::sdot4), "`i32` only. Sum modulo 2^32 of the products of the signed bytes of `a` and `b` at equal places.";
+    Udot4 "udot4", same(2, Int), None, NO, COMM, (lane int::udot4), "As `sdot4`, of unsigned bytes.";
+    SUdot4 "sudot4", same(2, Int), None, NO, PURE, (lane int::sudot4), "As `sdot4`, the bytes of `b` being unsigned.";
     Lop3 "lop3", same(4, Int), None, NO, PURE, (lane int::lop3), "Bit `4a + 2b + c` of the table in the fourth operand's low byte, for each bit position.";
 
     // Integer compares; the greater forms are swapped operands.

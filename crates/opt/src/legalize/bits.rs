@@ -308,6 +308,24 @@ pub(super) fn permute_bytes(c: &mut Code, x: Value, y: Value, selector: Value) -
     out.unwrap_or_else(|| c.number(ty, 0))
 }
 
+/// The sum of the products of the bytes of `x` and `y`.
+pub(super) fn byte_dot(c: &mut Code, [x, y]: [Value; 2], op: Op) -> Value {
+    let ty = c.ty(x);
+    let byte = |c: &mut Code, v: Value, i: u64, signed: bool| {
+        let op = if signed { Op::BitfieldS } else { Op::BitfieldU };
+        let (offset, count) = (c.number(ty, 8 * i), c.number(ty, 8));
+        field(c, op, v, offset, count)
+    };
+    let mut sum = None;
+    for i in 0..4 {
+        let x = byte(c, x, i, op != Op::Udot4);
+        let y = byte(c, y, i, op == Op::Sdot4);
+        let product = c.op(Op::Imul, &[x, y]);
+        sum = Some(sum.map_or(product, |sum| c.op(Op::Iadd, &[sum, product])));
+    }
+    sum.unwrap_or_else(|| c.number(ty, 0))
+}
+
 /// Any function of three bits. Its table, if constant, is halved on `x`, `y` and `z` in turn.
 pub(super) fn lop3(c: &mut Code, [x, y, z, table]: [Value; 4]) -> Value {
     let ty = c.ty(x);

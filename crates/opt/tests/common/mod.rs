@@ -229,7 +229,8 @@ impl Gen<'_> {
         };
         // What the reference does not evaluate cannot be compared.
         let f64s = args[0].kind() == Kind::F64;
-        if info.op == Op::PermuteBytes && args[0].kind() != Kind::I32
+        let of_bytes = matches!(info.op, Op::PermuteBytes | Op::Sdot4 | Op::Udot4 | Op::SUdot4);
+        if of_bytes && args[0].kind() != Kind::I32
             || info.op == Op::Fquantize && args[0].kind() != Kind::F32
             || matches!(info.op, Op::FfrexpMant) && f64s
         {

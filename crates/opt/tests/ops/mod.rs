@@ -272,7 +272,8 @@ pub fn cases(info: &OpInfo) -> Vec<Case> {
         }
         for (args, ty) in shapes {
             let no_f64 = matches!(info.op, Op::FfrexpMant) && ty.kind() == Kind::F64;
-            if no_f64 || info.op == Op::PermuteBytes && ty.kind() != Kind::I32 {
+            let of_bytes = matches!(info.op, Op::PermuteBytes | Op::Sdot4 | Op::Udot4 | Op::SUdot4);
+            if no_f64 || of_bytes && ty.kind() != Kind::I32 {
                 continue;
             }
             for flags in flag_sets(info) {

@@ -507,10 +507,16 @@ impl<'a> Body<'a> {
         if !ty.kind().is_float() {
             return v;
         }
+        // By its bits: drivers that were not told to keep NaNs take `x != x ? nan : x` for `x`.
+        let int = bits_of(ty);
         let mut b = self.b();
-        let nan = b.constant(ty, Bits::splat(ty, float::nan(ty.kind())));
-        let is_nan = b.op(Op::FcmpUno, &[v, v]);
-        b.select(is_nan, nan, v)
+        let [nan, infinity, magnitude] = [float::nan(ty.kind()), infinity(ty.kind()), int.kind().mask() >> 1]
+            .map(|bits| b.constant(int, Bits::splat(int, bits)));
+        let bits = b.convert(Op::Bitcast, Flags::NONE, v, int);
+        let size = b.op(Op::And, &[bits, magnitude]);
+        let is_nan = b.op(Op::IcmpUlt, &[infinity, size]);
+        let bits = b.select(is_nan, nan, bits);
+        b.convert(Op::Bitcast, Flags::NONE, bits, ty)
     }
 
     /// `v` with zeros of its sign for what is too small; see [`super`].
@@ -518,10 +524,14 @@ impl<'a> Body<'a> {
         let ty = self.f.ty(v);
         let mut b = self.b();
         let least = b.constant(ty, Bits::splat(ty, values::least(ty.kind())));
-        let zero = b.constant(ty, Bits::default());
         let size = b.op(Op::Fabs, &[v]);
         let small = b.op(Op::FcmpOlt, &[size, least]);
-        let signed = b.op(Op::Fmul, &[v, zero]);
+        // By its bits: drivers that were not told to keep the signs of zeros take `x * 0` for `0`.
+        let int = bits_of(ty);
+        let sign = b.constant(int, Bits::splat(int, int.kind().mask() & !(int.kind().mask() >> 1)));
+        let bits = b.convert(Op::Bitcast, Flags::NONE, v, int);
+        let signed = b.op(Op::And, &[bits, sign]);
+        let signed = b.convert(Op::Bitcast, Flags::NONE, signed, ty);
         b.select(small, signed, v)
     }
 
@@ -558,4 +568,22 @@ pub(super) const HASHED: u32 = 4;
 
 pub(super) fn plain(resource: Resource) -> MemInfo {
     MemInfo::plain(Space::Storage, Some(resource), 2)
+}
+
+/// The integers as wide as floats.
+fn bits_of(ty: Type) -> Type {
+    ty.with_kind(match ty.kind() {
+        Kind::F16 => Kind::I16,
+        Kind::F64 => Kind::I64,
+        _ => Kind::I32,
+    })
+}
+
+/// The bits of infinity.
+fn infinity(kind: Kind) -> u64 {
+    match kind {
+        Kind::F16 => 0x7c00,
+        Kind::F64 => 0x7ff0_0000_0000_0000,
+        _ => 0x7f80_0000,
+    }
 }

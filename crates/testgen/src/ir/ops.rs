@@ -93,7 +93,7 @@ pub fn family(op: Op) -> Option<Family> {
         And | Or | Xor | Not => Family::Logic,
         Shl | Ushr | Sshr | Rotl | FunnelL | FunnelR => Family::Shift,
         BitfieldU | BitfieldS | BitfieldInsert | Popcount | Clz | Ctz | FindMsbS | Reverse | Byteswap
-        | PermuteBytes | Lop3 => Family::Bits,
+        | PermuteBytes | Sdot4 | Udot4 | SUdot4 | Lop3 => Family::Bits,
         IcmpEq | IcmpNe | IcmpUlt | IcmpUle | IcmpSlt | IcmpSle => Family::IntCompare,
         Fadd | Fsub | Fmul => Family::Float,
         Fma => Family::Fma,
@@ -126,7 +126,7 @@ pub(super) fn allowed(options: &Options) -> Vec<Op> {
 /// Whether the reference evaluation has `op` on this kind of operand.
 pub(super) fn takes(op: Op, kind: Kind) -> bool {
     match op {
-        Op::PermuteBytes => kind == Kind::I32,
+        Op::PermuteBytes | Op::Sdot4 | Op::Udot4 | Op::SUdot4 => kind == Kind::I32,
         Op::Fma => kind != Kind::F16,
         Op::Fldexp | Op::FfrexpExp | Op::FfrexpMant => kind != Kind::F64,
         _ => true,

@@ -31,7 +31,7 @@ pub use named::UnknownHost;
 use serde::{Deserialize, Serialize};
 use xenoglot_glsl::Target as Glsl;
 use xenoglot_opt::{Lacks, legalize, lower_absent, lower_floats, lower_narrow};
-use xenoglot_spirv::Capability;
+use xenoglot_spirv::{Capability, Version};
 
 /// What runs the code.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
@@ -202,6 +202,12 @@ impl Host {
         !has || self.without.contains(capability)
     }
 
+    /// Whether there are no dot products of bytes: SPIR-V has them by default since version 1.6.
+    fn lacks_byte_dots(&self) -> bool {
+        let in_language = matches!(self.language, Language::Spirv(Some(version)) if version >= Version::V1_6);
+        !in_language || self.lacks_capability(Capability::DotProductInput4x8BitPacked)
+    }
+
     /// What no shading language has, and what this one lacks besides.
     fn lacks_arithmetic(&self) -> legalize::Options {
         let is_spirv = matches!(self.language, Language::Spirv(_));
@@ -213,6 +219,7 @@ impl Host {
             // naga reads no products of two words.
             high_products: is_old || !(is_spirv || is_glsl),
             bit_counts: is_old,
+            byte_dots: self.lacks_byte_dots(),
             flushes: self.floats.flushes,
         }
     }

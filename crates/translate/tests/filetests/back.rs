@@ -77,7 +77,12 @@ pub fn spirv(case: &Case) -> Result<String, String> {
     let portable = options.portable_ops;
     let module = legalized(
         case,
-        legalize::Options { compares: portable, high_products: portable, ..legalize::Options::RULES },
+        legalize::Options {
+            compares: portable,
+            high_products: portable,
+            byte_dots: portable,
+            ..legalize::Options::RULES
+        },
     )?;
     if versions.is_empty() {
         return Ok(case.with(&[("", spirv_text(&module, &options)?)]));
@@ -114,6 +119,7 @@ pub fn glsl(case: &Case) -> Result<String, String> {
             compares: true,
             high_products: is_old,
             bit_counts: is_old,
+            byte_dots: true,
             ..legalize::Options::RULES
         };
         let module = legalized(case, lacks)?;
@@ -141,7 +147,12 @@ fn naga(case: &Case, write: Write) -> Result<String, String> {
     })?;
     let module = legalized(
         case,
-        legalize::Options { compares: true, high_products: true, ..legalize::Options::RULES },
+        legalize::Options {
+            compares: true,
+            high_products: true,
+            byte_dots: true,
+            ..legalize::Options::RULES
+        },
     )?;
     let words = xenoglot_spirv::emit(&module, &xenoglot_spirv::Options::for_naga());
     let text = words.map_or_else(error, |words| write(&words, &options).unwrap_or_else(error));

@@ -38,6 +38,7 @@ pub fn lowered(module: &Module, options: &Options) -> Module {
         compares: true,
         high_products: is_old,
         bit_counts: is_old,
+        byte_dots: true,
         ..legalize::Options::RULES
     };
     let mut module = module.clone();

@@ -1,16 +1,12 @@
 //! Selections, loops and ends of the structured form as SPIR-V constructs.
 
 use super::*;
-use crate::options::Version;
 
 /// The most cases of an `OpSwitch`: the specification's universal limit.
 const MOST_CASES: usize = 16_383;
 
 /// The most nested `OpSwitch`es that one switch becomes. Drivers are silently wrong about deep nesting.
 const MOST_LEVELS: usize = 16;
-
-/// Values that an if without code chooses at most.
-const MOST_VALUES: usize = 8;
 
 /// What is in an arm.
 #[derive(Clone, Copy)]
@@ -31,7 +27,7 @@ pub(super) struct Level {
 }
 
 impl Body<'_, '_> {
-    pub(super) fn branch(&mut self, block: Block, arms: Arms) -> Result<(), Error> {
+    pub(super) fn branch(&mut self, block: Block, arms: Arms, behind: Behind<'_>) -> Result<(), Error> {
         let function = self.function;
         let term = function.term(block);
         self.guest(term.guest);
@@ -42,23 +38,28 @@ impl Body<'_, '_> {
         let on = self.value(operand);
         if term.kind == TermKind::Branch {
             if let [yes, no] = arms {
-                self.select(on, &[self.some(yes.body), self.some(no.body)]);
+                self.select(on, &[self.some(yes.body), self.some(no.body)], behind);
             }
             return Ok(());
         }
         let bodies: SmallVec<[List; 8]> = arms.iter().map(|a| a.body).collect();
         let ty = function.ty(operand);
         let cases: SmallVec<[u64; 8]> = term.cases.iter().map(|c| c & ty.kind().mask()).collect();
-        self.switch(on, ty, &cases, &bodies).map_err(|reason| reason.at(None, term.guest))
+        self.switch(on, ty, &cases, &bodies, behind).map_err(|reason| reason.at(None, term.guest))
     }
 
-    pub(super) fn switch_selector(&mut self, var: Selector, arms: Arms) -> Result<(), Error> {
+    pub(super) fn switch_selector(
+        &mut self,
+        var: Selector,
+        arms: Arms,
+        behind: Behind<'_>,
+    ) -> Result<(), Error> {
         let on = self.read(selector(self.function, var));
         let bodies: SmallVec<[List; 8]> = self.tree.arms(arms).iter().map(|a| a.body).collect();
         // The value is one of the labels, so the last needs no test.
         let labels = self.tree.arms(arms).iter().map(|a| u64::from(a.label));
         let cases: SmallVec<[u64; 8]> = labels.take(bodies.len().saturating_sub(1)).collect();
-        self.switch(on, Type::I32, &cases, &bodies).map_err(|reason| reason.at(None, NO_GUEST))
+        self.switch(on, Type::I32, &cases, &bodies, behind).map_err(|reason| reason.at(None, NO_GUEST))
     }
 
     /// A list, unless it is empty.
@@ -66,132 +67,29 @@ impl Body<'_, '_> {
         (!self.tree.list(list).is_empty()).then_some(list)
     }
 
-    /// An if with a body for true and one for false.
-    pub(super) fn select(&mut self, cond: Id, bodies: &[Option<List>; 2]) {
-        if !self.shared.unit.options.portable_ops
-            && (self.as_values(cond, bodies) || self.as_exit(cond, bodies))
-        {
-            return;
-        }
-        let merge = self.unit().id();
-        let labels = bodies.map(|b| if b.is_some() { self.unit().id() } else { merge });
-        self.unit().effect(S::SelectionMerge, &[merge, SelectionControl::NONE.bits()]);
-        self.end(S::BranchConditional, &[cond, labels[0], labels[1]]);
-        let first = self.scratch.arms.len();
-        for (label, body) in labels.into_iter().zip(bodies).rev() {
-            if let &Some(body) = body {
-                self.scratch.arms.push((label, Arm::List(body)));
-            }
-        }
-        self.open_select(first, merge, bodies.iter().any(Option::is_none));
-    }
-
-    /// An if whose arms do nothing but choose values, as choices of values; whether it is one.
-    fn as_values(&mut self, cond: Id, bodies: &[Option<List>; 2]) -> bool {
-        let mut written: [SmallVec<[(u32, Id); 4]>; 2] = Default::default();
-        for (written, body) in written.iter_mut().zip(bodies) {
-            let list = body.map_or(&[][..], |body| self.tree.list(body));
-            let is_value = |stmt: &Stmt| matches!(stmt, Stmt::Edge(_) | Stmt::Set { .. });
-            let edges = list.iter().filter(|stmt| matches!(stmt, Stmt::Edge(_))).count();
-            if edges > 1 || list.len() > MOST_VALUES || !list.iter().all(is_value) {
-                return false;
-            }
-            for &stmt in list {
-                match stmt {
-                    Stmt::Set { var, value } => {
-                        let id = self.unit().u32(value);
-                        written.push((selector(self.function, var), id));
-                    }
-                    Stmt::Edge(edge) => written.extend(self.edge_values(edge)),
-                    _ => {}
-                }
-            }
-        }
-        let [yes, no] = &written;
-        let vars = || yes.iter().chain(no).map(|&(var, _)| var);
-        let vectors = self.shared.unit.since(Version::V1_4);
-        let fits =
-            |var: u32| self.memory(var).is_none() && (vectors || var_type(self.function, var).is_scalar());
-        if vars().count() > MOST_VALUES || !vars().all(fits) {
-            return false;
-        }
-        let mut chosen: SmallVec<[(u32, Id); 4]> = SmallVec::new();
-        for var in vars() {
-            if chosen.iter().any(|&(known, _)| known == var) {
-                continue;
-            }
-            let mut of = |arm: &[(u32, Id)]| match arm.iter().rev().find(|&&(known, _)| known == var) {
-                Some(&(_, id)) => id,
-                None => self.scratch.ssa.read(var, self.block),
-            };
-            let (yes, no) = (of(yes), of(no));
-            let id = match (yes, no) {
-                // What was not written before may be anything.
-                (UNDEF, id) | (id, UNDEF) => id,
-                (yes, no) if yes == no => yes,
-                (yes, no) => {
-                    let ty = var_type(self.function, var);
-                    self.unit().op(S::Select, ty, &[cond, yes, no])
-                }
-            };
-            chosen.push((var, id));
-        }
-        for (var, id) in chosen {
-            if id != UNDEF {
-                self.write(var, id);
-            }
-        }
-        true
-    }
-
-    /// An if that only leaves a loop or goes on with it, as a branch without a merge; whether it is one.
-    fn as_exit(&mut self, cond: Id, bodies: &[Option<List>; 2]) -> bool {
-        let Some(target) = self.scratch.targets.last() else { return false };
-        let (merge, again) = (target.merge, target.again);
-        let exit = |body: &Option<List>| match body.map(|body| self.tree.list(body)) {
-            Some([Stmt::Break]) => Some(merge),
-            Some([Stmt::Continue]) => Some(again),
-            _ => None,
-        };
-        let (to, is_yes) = match bodies {
-            [yes, None] => (exit(yes), true),
-            [None, no] => (exit(no), false),
-            _ => (None, false),
-        };
-        let Some(to) = to else { return false };
-        if self.ended || !self.scratch.ssa.blocks[self.block as usize].reachable {
-            return false;
-        }
-        let (head, next) = (self.block, self.unit().id());
-        let [yes, no] = if is_yes { [to, next] } else { [next, to] };
-        self.end(S::BranchConditional, &[cond, yes, no]);
-        if let Some(target) = self.scratch.targets.last_mut() {
-            let leaves = if to == merge { &mut target.breaks } else { &mut target.continues };
-            leaves.push(head);
-        }
-        self.open_block(next, head);
-        true
-    }
-
-    /// Opens a selection with the arms from `first` on.
-    fn open_select(&mut self, first: usize, merge: Id, to_merge: bool) {
-        let head = self.block;
-        let select = Select { arms: first as u32, preds: self.scratch.preds.len() as u32, head, merge };
-        if to_merge {
-            self.scratch.preds.push(head);
-        }
-        self.next_arm(select);
+    /// Opens a selection with the arms from `first` on; `head` leads to its end itself if it is among the blocks that do.
+    pub(super) fn open_select(&mut self, first: usize, merge: Id, direct: Option<u32>, is_exit: bool) {
+        let (head, preds) = (self.block, self.scratch.preds.len() as u32);
+        self.scratch.preds.extend(direct);
+        self.next_arm(Select { arms: first as u32, preds, head, merge, exit: None, is_exit });
     }
 
     /// A switch: one body per case and a last one for other values.
-    fn switch(&mut self, on: Id, ty: Type, cases: &[u64], bodies: &[List]) -> Result<(), Reason> {
+    fn switch(
+        &mut self,
+        on: Id,
+        ty: Type,
+        cases: &[u64],
+        bodies: &[List],
+        behind: Behind<'_>,
+    ) -> Result<(), Reason> {
         let test = |unit: &mut Unit, op: S, case: u64| {
             let case = unit.splat(ty, case);
             unit.op(op, Type::BOOL, &[on, case])
         };
         if let ([case], [yes, no]) = (cases, bodies) {
             let cond = test(self.unit(), S::IEqual, *case);
-            self.select(cond, &[self.some(*yes), self.some(*no)]);
+            self.select(cond, &[self.some(*yes), self.some(*no)], behind);
             return Ok(());
         }
         let Some((&default, rest)) = bodies.split_last() else { return Ok(()) };
@@ -258,28 +156,35 @@ impl Body<'_, '_> {
         unit.no_ids(words.len().saturating_sub(1));
         self.ended = true;
         let to_merge = arms.iter().any(|&(label, _)| label == merge);
+        let is_exit = self.is_worth_a_switch(bodies.iter().copied());
         let first = self.scratch.arms.len();
         self.scratch.arms.extend(arms.into_iter().rev().filter(|&(label, _)| label != merge));
-        self.open_select(first, merge, to_merge);
+        let direct = to_merge.then_some(self.block);
+        self.open_select(first, merge, direct, is_exit);
     }
 
     /// Ends the arm at work of a selection and goes on with it.
     pub(super) fn end_arm(&mut self, select: Select) {
-        if let Some(from) = self.leave(select.merge) {
-            self.scratch.preds.push(from);
+        match select.exit {
+            Some(exit) => self.leave_to(exit),
+            None => {
+                if let Some(from) = self.leave(select.merge) {
+                    self.scratch.preds.push(from);
+                }
+            }
         }
         self.next_arm(select);
     }
 
     /// Opens the next arm of a selection, or the merge block.
-    fn next_arm(&mut self, select: Select) {
+    pub(super) fn next_arm(&mut self, select: Select) {
         if self.scratch.arms.len() > select.arms as usize
             && let Some((label, body)) = self.scratch.arms.pop()
         {
             self.open_block(label, select.head);
             self.scratch.frames.push(Frame::Select(select));
             match body {
-                Arm::List(list) => self.push_list(list),
+                Arm::List(list) => self.push_list(list, self.exit_of_arm(&select)),
                 Arm::Level => {
                     if let Some(Level { on, ty, cases, bodies, default }) = self.scratch.levels.pop() {
                         self.level(on, ty, (&cases, &bodies), default);
@@ -288,11 +193,18 @@ impl Body<'_, '_> {
             }
             return;
         }
+        if select.merge == 0 {
+            return;
+        }
         let first = select.preds as usize;
         let preds = self.scratch.preds.get(first..).unwrap_or_default();
+        // Where the arms lead somewhere else, nothing leads to the merge block.
+        let preds = if select.exit.is_some() { &[] } else { preds };
         let start = self.shared.unit.label(select.merge);
         self.block = self.scratch.ssa.add_merge(select.merge, start, select.head, preds);
-        self.scratch.preds.truncate(first);
+        if select.exit.is_none() {
+            self.scratch.preds.truncate(first);
+        }
         self.opened();
     }
 
@@ -302,7 +214,7 @@ impl Body<'_, '_> {
             && let Some((cond, Arm::List(body))) = self.scratch.arms.pop()
         {
             self.scratch.frames.push(Frame::Chain(first));
-            self.select(cond, &[Some(body), None]);
+            self.select(cond, &[Some(body), None], Behind::default());
         }
     }
 
@@ -331,7 +243,7 @@ impl Body<'_, '_> {
             self.burn();
         }
         self.scratch.frames.push(Frame::Loop);
-        self.push_list(body);
+        self.push_list(body, None);
     }
 
     /// Takes one unit of fuel, and returns from the function if there is none. It counts down: Intel drivers hang

@@ -6,8 +6,9 @@
 use super::float::LOWER;
 use super::int::{Plain, plain};
 use super::{Arg, Made, Shape};
+use crate::options::Version;
 use crate::unit::{Id, Unit};
-use spirv::{GlslStd450Op as GlOp, Op as S};
+use spirv::{Capability, GlslStd450Op as GlOp, Op as S, PackedVectorFormat};
 use xenoglot_ir::{Kind, Op, Type};
 
 impl Unit {
@@ -32,8 +33,26 @@ impl Unit {
                 Ok(self.op(S::ISub, ty, &[top, index]))
             }
             (Op::Reverse, &[a]) => Ok(self.op(S::BitReverse, ty, &[a.id])),
+            (Op::Sdot4 | Op::Udot4 | Op::SUdot4, &[a, b]) if ty.is_scalar() => {
+                Ok(self.byte_dot(shape.op, a.id, b.id))
+            }
             _ => Err(LOWER),
         }
+    }
+
+    /// A dot product of the bytes of two words.
+    fn byte_dot(&mut self, op: Op, a: Id, b: Id) -> Id {
+        if !self.since(Version::V1_6) {
+            self.extension("SPV_KHR_integer_dot_product");
+        }
+        self.capability(Capability::DotProduct);
+        self.capability(Capability::DotProductInput4x8BitPacked);
+        let op = match op {
+            Op::Sdot4 => S::SDot,
+            Op::Udot4 => S::UDot,
+            _ => S::SUDot,
+        };
+        self.op(op, Type::I32, &[a, b, PackedVectorFormat::PackedVectorFormat4x8Bit as u32])
     }
 
     /// `s` modulo the width; nothing to do for a constant below it.

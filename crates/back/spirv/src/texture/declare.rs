@@ -175,7 +175,7 @@ fn host_dim(unit: &mut Unit, dim: Dim, arrayed: bool, storage: bool) -> Result<H
 fn host_format(unit: &mut Unit, format: ImageFormat) -> HostFormat {
     use ImageFormat as F;
     let (host, extended) = match format {
-        F::Unknown => (HostFormat::Unknown, false),
+        F::Unknown | F::UnknownSint | F::UnknownUint => (HostFormat::Unknown, false),
         F::Rgba32f => (HostFormat::Rgba32f, false),
         F::Rgba16f => (HostFormat::Rgba16f, false),
         F::R32f => (HostFormat::R32f, false),
@@ -250,9 +250,11 @@ fn declare(unit: &mut Unit, module: &Module, data: &ResourceData, uses: Uses) ->
             opaque.shape = (dim, arrayed, multisampled);
         }
         ResourceKind::Image { dim, arrayed, multisampled, format, .. } => {
-            // naga's languages have no images without a format: this one holds what any float format does.
+            // naga's languages have no images without a format: these hold what any format does.
             let format = match format {
                 ImageFormat::Unknown if unit.options.portable_ops => ImageFormat::Rgba32f,
+                ImageFormat::UnknownSint if unit.options.portable_ops => ImageFormat::Rgba32i,
+                ImageFormat::UnknownUint if unit.options.portable_ops => ImageFormat::Rgba32ui,
                 format => format,
             };
             let host = host_dim(unit, dim, arrayed, true)? as u32;

@@ -43,8 +43,12 @@ pub fn validate(words: &[u32], version: Version) {
 pub fn lowered(module: &Module, options: &Options, fma: bool) -> Module {
     let portable = options.portable_ops;
     let floats = lower_floats::Options { fma, doubles: true, ..Default::default() };
-    let arithmetic =
-        legalize::Options { compares: portable, high_products: portable, ..legalize::Options::RULES };
+    let arithmetic = legalize::Options {
+        compares: portable,
+        high_products: portable,
+        byte_dots: portable,
+        ..legalize::Options::RULES
+    };
     let lacks = Lacks { floats, arithmetic, ..Lacks::default() };
     let mut module = module.clone();
     lower_floats::run(&mut module, &lacks);

@@ -19,15 +19,15 @@ fn division() -> Flags {
     Flags::NONE.with_div_zero(DivZero::Ones)
 }
 
-/// Arithmetic that may be done in any way may be fused; nothing else is made of it.
-fn float_flags(fast: FastMath) -> Flags {
-    match fast.contains(FastMath::UNSAFE_ALGEBRA) {
-        true => Flags::NONE.with_contract(),
-        false => Flags::NONE,
-    }
-}
-
 impl Cx<'_> {
+    /// Arithmetic that may be done in any way may be fused; nothing else is made of it.
+    fn float_flags(&self, fast: FastMath) -> Flags {
+        match fast.contains(FastMath::UNSAFE_ALGEBRA) && !self.options.precise {
+            true => Flags::NONE.with_contract(),
+            false => Flags::NONE,
+        }
+    }
+
     /// An instruction that is neither a phi nor a terminator.
     pub fn lift_inst(&mut self, inst: &Inst) -> Lift<()> {
         match self.lift_scalar(inst)? {
@@ -43,7 +43,7 @@ impl Cx<'_> {
             InstKind::Binary { op, args, fast, .. } => {
                 let [Some(a), Some(b)] = args.map(|a| self.known_scalar(a)) else { return Ok(None) };
                 let scalar = self.scalar_type_of(args[0])?;
-                self.scalar_binary(*op, scalar, [a, b], float_flags(*fast)).map(Some)
+                self.scalar_binary(*op, scalar, [a, b], self.float_flags(*fast)).map(Some)
             }
             InstKind::Compare { predicate, args, .. } => {
                 let [Some(a), Some(b)] = args.map(|a| self.known_scalar(a)) else { return Ok(None) };
@@ -64,7 +64,7 @@ impl Cx<'_> {
 
     fn lift_other(&mut self, inst: &Inst) -> Lift<()> {
         let v = match &inst.kind {
-            InstKind::Binary { op, args, fast, .. } => self.binary(*op, *args, float_flags(*fast))?,
+            InstKind::Binary { op, args, fast, .. } => self.binary(*op, *args, self.float_flags(*fast))?,
             InstKind::Cast { op, arg } => {
                 let ty = self.type_of(inst.result.ok_or(Stop::Unsupported(""))?)?;
                 self.convert(*op, *arg, ty)?

@@ -98,6 +98,17 @@ pub struct LiftOptions {
     pub dual_source: bool,
     /// Whether equal computations of `SV_Position` give equal bits in all shaders before the rasteriser.
     pub invariant_position: bool,
+    /// Whether components of 16 bits pass between stages and to targets as such (`StorageInputOutput16`), in shaders with native
+    /// 16-bit types. Otherwise they pass as 32 bits. All stages of a pipeline need the same.
+    pub interface_16bit: bool,
+    /// Pixel shaders: whether waves are without helper lanes, as Direct3D has them: what helpers have counts in no vote, ballot,
+    /// reduction or scan. Otherwise waves have the lanes that the host's subgroups have. Quads have their helpers in any case.
+    pub waves_without_helpers: bool,
+    /// Whether no products and sums are fused: all arithmetic is as if it were `precise`.
+    pub precise: bool,
+    /// Whether images have no format unless atomics access them (`StorageImageReadWithoutFormat`, `StorageImageWriteWithoutFormat`):
+    /// views of any format may be bound then. Otherwise texels are those of the format that `lift/resource.rs` chooses.
+    pub images_without_format: bool,
     /// Bounds on the work.
     pub limits: Limits,
 }
@@ -113,6 +124,10 @@ impl LiftOptions {
         samples: None,
         dual_source: false,
         invariant_position: false,
+        interface_16bit: false,
+        waves_without_helpers: false,
+        precise: false,
+        images_without_format: false,
         limits: Limits::DEFAULT,
     };
 }
@@ -272,6 +287,9 @@ pub fn lift_bound(
         flush(&mut func);
     }
     ir.entry = Some(ir.funcs.push(func)).into();
+    if options.images_without_format {
+        resource::drop_formats(&mut ir);
+    }
     // The bitcode's reader does not look for this, as what is sound is sound in the IR, too.
     verify(&ir)
         .map_err(|e| LiftError::Unsound(e.errors.first().map(|e| e.to_string()).unwrap_or_default()))?;

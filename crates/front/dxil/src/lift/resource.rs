@@ -7,11 +7,12 @@ use super::{Bounds, Lift, Stop};
 use crate::binding::{DescriptorKind, Heap, Slot};
 use crate::bitcode::{Type as Llvm, TypeId, ValueId};
 use crate::program::{Class, Component, Resource as Declared, Shape};
+use rustc_hash::FxHashSet;
 use std::cell::Cell;
 use std::rc::Rc;
 use xenoglot_ir::imm::Dim;
 use xenoglot_ir::module::{Access, Count, ImageFormat, OutOfBounds, ResourceData, ResourceKind, Texel};
-use xenoglot_ir::{Function, Imm, Kind, Op, Resource, Type, Value};
+use xenoglot_ir::{Function, Imm, Kind, Module as IrModule, Op, Resource, Type, Value};
 
 /// Most bytes of a constant buffer that a shader sees: 4096 rows.
 const MAX_CONSTANT_BUFFER: u32 = 1 << 16;
@@ -243,6 +244,36 @@ pub(super) fn kind(declared: &Declared) -> Lift<ResourceKind> {
             }
         }
     })
+}
+
+/// Takes the formats off images that no atomic accesses.
+pub(super) fn drop_formats(ir: &mut IrModule) {
+    let mut keep: FxHashSet<Resource> = FxHashSet::default();
+    for f in ir.funcs.values() {
+        for data in f.insts.values() {
+            let traits = data.op.info().traits;
+            let is_atomic = matches!(data.imm, Imm::Tex(_)) && traits.reads && traits.writes;
+            if !is_atomic {
+                continue;
+            }
+            let handle = data.args.as_slice(&f.pool).first().and_then(|&v| f.def_inst(v));
+            match handle.map(|inst| f.insts[inst].imm) {
+                Some(Imm::Resource(resource)) => {
+                    keep.insert(resource);
+                }
+                // It may be any.
+                _ => return,
+            }
+        }
+    }
+    for (resource, data) in ir.resources.iter_mut() {
+        if let ResourceKind::Image { format, .. } = &mut data.kind
+            && !matches!(format, ImageFormat::R64i | ImageFormat::R64ui)
+            && !keep.contains(&resource)
+        {
+            *format = ImageFormat::unknown(format.texel());
+        }
+    }
 }
 
 /// What a descriptor of a resource is to the host.

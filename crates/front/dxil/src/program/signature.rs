@@ -84,6 +84,9 @@ impl Semantic {
     }
 }
 
+/// The numbers of component types of 16 bits: i16, u16 and f16.
+const NARROW: [u32; 3] = [2, 3, 8];
+
 /// An element of a signature.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Element {
@@ -95,6 +98,8 @@ pub struct Element {
     pub index: u32,
     /// What its components are.
     pub component: Component,
+    /// Whether its components have 16 bits (at least 16, in shaders without native 16-bit types).
+    pub is_narrow: bool,
     /// What it is.
     pub semantic: Semantic,
     /// Interpolation by number: 1 constant, 2 linear, 3 at centroids, 4 without perspective, 5 both, 6 and 7 at samples.
@@ -138,11 +143,13 @@ impl Reader<'_> {
         // A first row or column of all ones is none.
         let column = u8::try_from(field(9)?).ok().filter(|&c| c < 4 && c + columns <= 4);
         let row = Some(field(8)?).filter(|&row| row < 64);
+        let component = field(2)?;
         Some(Element {
             id: field(0)?,
             name: self.text((*fields.get(1)?)?)?,
             index: self.first_index(fields.get(4).copied().flatten()),
-            component: Component::from_number(field(2)?.into())?,
+            component: Component::from_number(component.into())?,
+            is_narrow: NARROW.contains(&component),
             semantic: Semantic::from_number(field(3)?),
             interpolation: field(5)?,
             rows: Some(field(6)?).filter(|&r| r <= 64)?,

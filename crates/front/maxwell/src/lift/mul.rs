@@ -47,15 +47,24 @@ impl Cx<'_> {
     /// IDP: a dot product of four bytes, or of two halves and the lower or the upper two bytes of B, plus an addend.
     pub fn idp(&mut self, inst: &Inst) -> Lift<()> {
         let (a, b) = (self.int(inst, Role::A)?, self.int(inst, Role::B)?);
-        let mut sum = self.int(inst, Role::C)?;
+        let c = self.int(inst, Role::C)?;
         let (signed_a, signed_b) = (inst.has(Mod::SignedA), inst.has(Mod::SignedB));
         let of_halves = inst.modifier(Mod::Operation) != 0;
-        let (count, width, first) = match (of_halves, inst.has(Mod::High)) {
-            (false, _) => (4, 8, 0),
-            (true, high) => (2, 16, if high { 2 } else { 0 }),
-        };
-        for i in 0..count {
-            let x = self.field(a, width * i, width, signed_a);
+        if !of_halves {
+            let (op, args) = match (signed_a, signed_b) {
+                (true, true) => (Op::Sdot4, [a, b]),
+                (false, false) => (Op::Udot4, [a, b]),
+                (true, false) => (Op::SUdot4, [a, b]),
+                (false, true) => (Op::SUdot4, [b, a]),
+            };
+            let products = self.op(op, &args);
+            let sum = self.op(Op::Iadd, &[c, products]);
+            return self.set_dst(inst, sum);
+        }
+        let first = if inst.has(Mod::High) { 2 } else { 0 };
+        let mut sum = c;
+        for i in 0..2 {
+            let x = self.field(a, 16 * i, 16, signed_a);
             let y = self.field(b, 8 * (first + i), 8, signed_b);
             let product = self.op(Op::Imul, &[x, y]);
             sum = self.op(Op::Iadd, &[sum, product]);

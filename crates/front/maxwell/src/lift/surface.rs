@@ -162,10 +162,12 @@ impl Cx<'_> {
         }
         if !inst.has_field(Mod::AtomType) {
             return Ok(match self.io.gpu.image_format(self.bound_image(inst)?) {
-                ImageFormat::R32i => Some(ImageFormat::R32i),
+                ImageFormat::R32i | ImageFormat::UnknownSint => Some(ImageFormat::R32i),
                 // An exchange is one of bits. What else the type could be of a format nobody knows is not known either:
                 // compilers use unsigned integers most.
-                ImageFormat::R32ui | ImageFormat::Unknown => Some(ImageFormat::R32ui),
+                ImageFormat::R32ui | ImageFormat::UnknownUint | ImageFormat::Unknown => {
+                    Some(ImageFormat::R32ui)
+                }
                 ImageFormat::R32f if how == AtomOp::Exch => Some(ImageFormat::R32ui),
                 _ => return Err(Unsupported),
             });

@@ -123,13 +123,16 @@ impl Cx<'_> {
             Interpolation::PerVertex => vertex.or(Some(first)),
             _ => vertex,
         };
-        let v = self.read(Op::Input, var, vertex.as_slice());
+        let v = match vertex {
+            Some(vertex) => self.read(Op::Input, var, &[vertex]),
+            None => self.read_once(var),
+        };
         Ok(if self.ty(v).is_scalar() { v } else { self.b.extract(v, column) })
     }
 
     fn located_var(&mut self, element: &Element, row: u32) -> Lift<Var> {
         let location = self.location(Signature::Input, element, row)?;
-        let ty = lane(element.component).with_lanes(element.columns).unwrap_or(Type::F32X4);
+        let ty = self.passed_as(element).with_lanes(element.columns).unwrap_or(Type::F32X4);
         let fragment = self.ir.stage == Stage::Fragment;
         let how = if fragment { interpolation(element)? } else { Interpolation::Flat };
         let per_primitive = self.options.primitive_inputs >> location.min(63) & 1 != 0;
@@ -207,7 +210,7 @@ impl Cx<'_> {
             return Ok(self.read(Op::Input, var, &[index]));
         }
         let location = self.location(Signature::Patch, element, row)?;
-        let ty = lane(element.component).with_lanes(element.columns).unwrap_or(Type::F32X4);
+        let ty = self.passed_as(element).with_lanes(element.columns).unwrap_or(Type::F32X4);
         let shape = Shape { interpolation: Interpolation::Patch, ..Shape::plain(ty) };
         let name = format!("patch{}_{location}_{}", element.id, element.column);
         let semantic = self.located_at(Signature::Patch, element, row, element.column)?;

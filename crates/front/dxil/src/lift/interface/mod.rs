@@ -2,7 +2,7 @@
 //!
 //! Both sides of a pipeline have a register for the same thing, so that locations agree where Direct3D's signatures do.
 //! Registers of vertex streams beside the first, and those of a mesh's primitives, come behind the others'. Components
-//! of less than 32 bits pass as 32. Numbers of vertices are the host's, which count from the first vertex of the buffer
+//! of less than 32 bits pass as 32 unless the options say otherwise. Numbers of vertices are the host's, which count from the first vertex of the buffer
 //! and not of the draw.
 
 mod input;
@@ -19,7 +19,7 @@ pub(super) use input::At;
 use output::{Output, Position};
 use rustc_hash::FxHashMap;
 use xenoglot_ir::module::{Builtin, Capture, Direction, Interpolation, Semantic, VarData};
-use xenoglot_ir::{Flags, Imm, Kind, Op, Stage, Type, Value, Var};
+use xenoglot_ir::{Block, Flags, Imm, Kind, Op, Stage, Type, Value, Var};
 
 /// Elements of the input arrays of tessellation shaders: the most that a patch has.
 const MOST_POINTS: u32 = 32;
@@ -59,6 +59,8 @@ enum Key {
 #[derive(Default)]
 pub(super) struct Interface {
     vars: FxHashMap<Key, Var>,
+    /// Inputs that were read, by the block.
+    read: FxHashMap<(Block, Var), Value>,
     outputs: FxHashMap<(Signature, u32, u32), Output>,
     /// Outputs in the order in which they were met.
     order: Vec<(Signature, u32, u32)>,
@@ -71,14 +73,6 @@ pub(super) struct Interface {
 impl Interface {
     pub fn new(per_vertex: bool) -> Interface {
         Interface { per_vertex, ..Interface::default() }
-    }
-}
-
-/// What components are in variables.
-fn lane(component: Component) -> Type {
-    match component {
-        Component::Float => Type::F32,
-        Component::Sint | Component::Uint => Type::I32,
     }
 }
 
@@ -127,6 +121,20 @@ impl Shape {
 }
 
 impl<'a> Cx<'a> {
+    /// What an element's components are in variables.
+    fn passed_as(&self, element: &Element) -> Type {
+        let is_narrow = self.options.interface_16bit
+            && self.native16
+            && element.is_narrow
+            && matches!(element.semantic, Meaning::Arbitrary | Meaning::Target);
+        match (element.component, is_narrow) {
+            (Component::Float, false) => Type::F32,
+            (Component::Float, true) => Type::F16,
+            (Component::Sint | Component::Uint, false) => Type::I32,
+            (Component::Sint | Component::Uint, true) => Type::scalar(Kind::I16),
+        }
+    }
+
     fn elements(&self, signature: Signature) -> &'a [Element] {
         let program = self.program;
         match signature {
@@ -222,7 +230,7 @@ impl<'a> Cx<'a> {
     /// A builtin input.
     pub fn builtin(&mut self, builtin: Builtin, ty: Type) -> Value {
         let var = self.builtin_var(Direction::Input, builtin, Shape::plain(ty));
-        self.b.input(var, ty)
+        self.read_once(var)
     }
 
     /// An element of a builtin input that is an array.
@@ -235,6 +243,17 @@ impl<'a> Cx<'a> {
     fn read(&mut self, op: Op, var: Var, indices: &[Value]) -> Value {
         let ty = self.ir.vars[var].ty;
         self.inst(op, Imm::Var(var), indices, ty)
+    }
+
+    /// An input that does not change, read once in a block.
+    fn read_once(&mut self, var: Var) -> Value {
+        let key = (self.b.block(), var);
+        if let Some(&known) = self.interface.read.get(&key) {
+            return known;
+        }
+        let v = self.read(Op::Input, var, &[]);
+        self.interface.read.insert(key, v);
+        v
     }
 
     fn write(&mut self, var: Var, v: Value, indices: &[Value]) {
@@ -268,12 +287,12 @@ impl<'a> Cx<'a> {
     }
 
     /// A value of the shader as a component of a variable.
-    fn widened(&mut self, v: Value, s: Scalar, component: Component) -> Lift<Value> {
-        let (from, to) = (self.ty(v), lane(component));
+    fn widened(&mut self, v: Value, s: Scalar, element: &Element) -> Lift<Value> {
+        let (from, to) = (self.ty(v), self.passed_as(element));
         match (from.kind(), to.kind()) {
-            (Kind::F32, Kind::F32) => Ok(v),
+            (Kind::F32, Kind::F32) | (Kind::F16, Kind::F16) | (Kind::I16, Kind::I16) => Ok(v),
             (Kind::F16, Kind::F32) => Ok(self.b.convert(Op::F2f, Flags::NONE, v, to)),
-            (Kind::I32 | Kind::I16, Kind::I32) if component == Component::Sint => {
+            (Kind::I32 | Kind::I16, Kind::I32) if element.component == Component::Sint => {
                 let v = self.signed(v, s);
                 Ok(self.resize_signed(v, to))
             }

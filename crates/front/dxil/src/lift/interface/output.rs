@@ -51,7 +51,7 @@ impl Cx<'_> {
 
     fn output_slot(&mut self, signature: Signature, element: &Element, row: u32, column: u8) -> Slot {
         let key = (signature, element.id, row);
-        let lane = lane(element.component);
+        let lane = self.passed_as(element);
         let known = self.interface.outputs.get(&key).copied();
         let mut output = known.unwrap_or_else(|| {
             self.interface.order.push(key);
@@ -70,7 +70,7 @@ impl Cx<'_> {
         let element = self.signature_element(place)?;
         let s = self.scalar_type_of(v)?;
         let v = self.scalar(v)?;
-        let v = self.widened(v, s, element.component)?;
+        let v = self.widened(v, s, element)?;
         // What cannot be written is known here, where it has a name.
         self.output_target(place.signature, element, 0, place.column)?;
         self.of_row(element, place.row, &mut |cx, row| {
@@ -80,7 +80,7 @@ impl Cx<'_> {
                 Err(_) => {
                     let (index, number) = (cx.scalar(place.row)?, cx.i32(row));
                     let here = cx.op(Op::IcmpEq, &[index, number]);
-                    let old = cx.inst(Op::SlotGet, Imm::Slot(slot), &[], lane(element.component));
+                    let old = cx.inst(Op::SlotGet, Imm::Slot(slot), &[], cx.passed_as(element));
                     cx.b.select(here, v, old)
                 }
             };
@@ -99,7 +99,7 @@ impl Cx<'_> {
         column: u8,
     ) -> Lift<Value> {
         let slot = self.output_slot(signature, element, row, column);
-        Ok(self.inst(Op::SlotGet, Imm::Slot(slot), &[], lane(element.component)))
+        Ok(self.inst(Op::SlotGet, Imm::Slot(slot), &[], self.passed_as(element)))
     }
 
     /// Where a component of an output goes.
@@ -159,7 +159,7 @@ impl Cx<'_> {
             Some((builtin, ty)) => self.builtin_var(Direction::Output, builtin, shape(ty)),
             None => {
                 let location = self.location(signature, element, row)?;
-                let ty = lane(element.component).with_lanes(element.columns).unwrap_or(Type::F32X4);
+                let ty = self.passed_as(element).with_lanes(element.columns).unwrap_or(Type::F32X4);
                 let how = match patch {
                     Interpolation::Smooth if !fragment => interpolation(element)?,
                     how => how,
@@ -250,7 +250,7 @@ impl Cx<'_> {
         let at = self.below(at, count);
         let s = self.scalar_type_of(v)?;
         let v = self.scalar(v)?;
-        let v = self.widened(v, s, element.component)?;
+        let v = self.widened(v, s, element)?;
         self.of_row(element, place.row, &mut |cx, row| {
             if cx.integer(place.row).is_err() {
                 return Err(Stop::Unsupported("a row that is computed"));
@@ -296,7 +296,7 @@ impl Cx<'_> {
                 let name = format!("out{}_{location}_{}", element.id, element.column + column);
                 let semantic = self.located_at(signature, element, row, element.column + column)?;
                 let key = Key::Row(signature, element.id, row, column);
-                (self.variable(key, name, semantic, shape(lane(element.component))), v, None)
+                (self.variable(key, name, semantic, shape(self.passed_as(element))), v, None)
             }
             meaning => {
                 let builtin = match meaning {

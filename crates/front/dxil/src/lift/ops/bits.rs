@@ -195,15 +195,9 @@ impl Cx<'_> {
 
     /// The sum of an operand and the products of four bytes.
     fn dot_packed(&mut self, call: &Call<'_>) -> Lift<Value> {
-        let field = if call.op == Dx::Dot4AddI8Packed { Op::BitfieldS } else { Op::BitfieldU };
-        let [mut sum, a, b] = [self.arg(call, 0)?, self.arg(call, 1)?, self.arg(call, 2)?];
-        let eight = self.i32(8);
-        for byte in 0..4 {
-            let at = self.i32(8 * byte);
-            let [a, b] = [a, b].map(|v| self.op(field, &[v, at, eight]));
-            let product = self.op(Op::Imul, &[a, b]);
-            sum = self.op(Op::Iadd, &[sum, product]);
-        }
-        Ok(sum)
+        let dot = if call.op == Dx::Dot4AddI8Packed { Op::Sdot4 } else { Op::Udot4 };
+        let [sum, a, b] = [self.arg(call, 0)?, self.arg(call, 1)?, self.arg(call, 2)?];
+        let products = self.op(dot, &[a, b]);
+        Ok(self.op(Op::Iadd, &[sum, products]))
     }
 }

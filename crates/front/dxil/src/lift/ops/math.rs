@@ -40,7 +40,7 @@ impl Cx<'_> {
             }
             Dx::FMad => {
                 let [a, b, c] = [self.arg(call, 0)?, self.arg(call, 1)?, self.arg(call, 2)?];
-                let fused = Flags::NONE.with_contract();
+                let fused = self.fused();
                 let product = self.b.op_flags(Op::Fmul, fused, &[a, b]);
                 self.b.op_flags(Op::Fadd, fused, &[product, c]).into()
             }
@@ -145,8 +145,13 @@ impl Cx<'_> {
         Ok(self.sum_of_products(&pairs))
     }
 
+    /// What may be fused.
+    fn fused(&self) -> Flags {
+        if self.options.precise { Flags::NONE } else { Flags::NONE.with_contract() }
+    }
+
     fn sum_of_products(&mut self, pairs: &[[Value; 2]]) -> Value {
-        let fused = Flags::NONE.with_contract();
+        let fused = self.fused();
         let mut sum = None;
         for pair in pairs {
             let product = self.b.op_flags(Op::Fmul, fused, pair);

@@ -1,8 +1,8 @@
 //! Lanes of a wave in groups: those with equal values, and prefixes within a group.
 //!
 //! Equal values are found bit by bit, and prefixes by lanes that look back twice as far in each step. The loops over bits and
-//! steps have the same number of rounds in every lane. A loop over the distinct values would be shorter, but its lanes leave
-//! one by one, and drivers are known to split waves there.
+//! steps end in all lanes at once. A loop over the distinct values would be shorter, but its lanes leave one by one, and drivers
+//! are known to split waves there.
 
 use super::{Call, Made, NOT_LIFTED};
 use crate::lift::cx::Cx;
@@ -11,9 +11,6 @@ use crate::lift::{Lift, Stop};
 use crate::ops::Op as Dx;
 use xenoglot_ir::imm::{Reduce, SubgroupInfo};
 use xenoglot_ir::{Imm, Kind, Op, Type, Value};
-
-/// Steps that double how far a lane sees, in waves of up to 64 lanes.
-const STEPS: u32 = 6;
 
 fn plain() -> Imm {
     Imm::Subgroup(SubgroupInfo { width: 0, reduce: Reduce::Iadd, exclusive: false })
@@ -32,6 +29,7 @@ impl Cx<'_> {
             Dx::WaveMultiPrefixOp => self.prefix(call)?.into(),
             Dx::WaveMultiPrefixBitCount => {
                 let v = self.arg(call, 0)?;
+                let v = self.of_counted(v, 0);
                 let ballot = self.inst(Op::SgBallot, plain(), &[v], Type::I64);
                 let before = self.lanes_before(call, 1)?;
                 let counted = self.op(Op::And, &[ballot, before]);
@@ -68,17 +66,20 @@ impl Cx<'_> {
             _ => Type::I64,
         };
         let v = self.cast(v, holder);
-        let yes = self.constant(Type::BOOL, 1);
-        let all = self.inst(Op::SgBallot, plain(), &[yes], Type::I64);
+        let all = self.all_counted();
         if holder == Type::BOOL {
             return Ok(self.equal_bit(v, all));
         }
         let bits = if s.is_odd() { s.bits } else { holder.kind().bits() };
         let (zero, one) = (self.constant(holder, 0), self.constant(holder, 1));
-        let [_, mask] = self.rounds(bits, [v, all], |cx, [v, mask]| {
-            let low = cx.op(Op::And, &[v, one]);
-            let set = cx.op(Op::IcmpNe, &[low, zero]);
-            [cx.op(Op::Ushr, &[v, one]), cx.equal_bit(set, mask)]
+        // The bit behind the last one: none where the value fills its type.
+        let end = self.constant(holder, 1u64.checked_shl(bits).unwrap_or(0) & holder.kind().mask());
+        let [_, mask] = self.rounds([one, all], |cx, [bit, mask]| {
+            let its = cx.op(Op::And, &[v, bit]);
+            let set = cx.op(Op::IcmpNe, &[its, zero]);
+            let next = cx.op(Op::Shl, &[bit, one]);
+            let more = cx.op(Op::IcmpNe, &[next, end]);
+            (more, [next, cx.equal_bit(set, mask)])
         });
         Ok(mask)
     }
@@ -91,28 +92,21 @@ impl Cx<'_> {
         self.op(Op::And, &[mask, same])
     }
 
-    /// Does something to values so many times, in a loop.
+    /// Does something to values, in a loop, as long as it says that there is more to do, which it says to all lanes alike.
     fn rounds<const N: usize>(
         &mut self,
-        count: u32,
         start: [Value; N],
-        body: impl FnOnce(&mut Self, [Value; N]) -> [Value; N],
+        body: impl FnOnce(&mut Self, [Value; N]) -> (Value, [Value; N]),
     ) -> [Value; N] {
-        let (zero, one, count) = (self.i32(0), self.i32(1), self.i32(count));
         let [round, after] = [(); 2].map(|()| self.b.func.add_block());
-        let entry: Vec<Value> = std::iter::once(zero).chain(start).collect();
-        self.b.jump(round, &entry);
+        self.b.jump(round, &start);
         self.b.switch_to(round);
-        let done = self.b.func.add_param(round, Type::I32);
         let before = start.map(|v| {
             let ty = self.ty(v);
             self.b.func.add_param(round, ty)
         });
-        let result = body(self, before);
-        let done = self.op(Op::Iadd, &[done, one]);
-        let more = self.op(Op::IcmpUlt, &[done, count]);
-        let next: Vec<Value> = std::iter::once(done).chain(result).collect();
-        self.b.branch(more, (round, &next), (after, &[]));
+        let (more, result) = body(self, before);
+        self.b.branch(more, (round, &result), (after, &[]));
         self.b.switch_to(after);
         result
     }
@@ -149,6 +143,9 @@ impl Cx<'_> {
             _ => return Err(Stop::Unsupported("its kind")),
         };
         let before = self.lanes_before(call, 1)?;
+        // Only lanes that are there: they look back at lower ones, whatever masks say, so that the loop ends.
+        let all = self.all_counted();
+        let before = self.op(Op::And, &[before, all]);
         let zero = self.constant(Type::I64, 0);
         let is_first = self.op(Op::IcmpEq, &[before, zero]);
         // The highest lane of those before; this one for the first.
@@ -157,14 +154,15 @@ impl Cx<'_> {
         let above = self.resize(above, Type::I32);
         let previous = self.op(Op::Isub, &[last, above]);
         let previous = self.b.select(is_first, lane, previous);
-        let [sum, _] = self.rounds(STEPS, [value, previous], |cx, [sum, seen]| {
+        let [sum, _] = self.rounds([value, previous], |cx, [sum, seen]| {
             let theirs = cx.inst(Op::SgShuffle, plain(), &[sum, seen], ty);
             let further = cx.inst(Op::SgShuffle, plain(), &[seen, seen], Type::I32);
             let done = cx.op(Op::IcmpEq, &[seen, lane]);
             let more = cx.op(op, &[theirs, sum]);
             // Who sees itself has seen all before it, and who looked there has, too.
-            let ended = cx.op(Op::IcmpEq, &[further, seen]);
-            [cx.b.select(done, sum, more), cx.b.select(ended, lane, further)]
+            let looks = cx.op(Op::IcmpNe, &[further, seen]);
+            let one_looks = cx.inst(Op::SgAny, plain(), &[looks], Type::BOOL);
+            (one_looks, [cx.b.select(done, sum, more), cx.b.select(looks, further, lane)])
         });
         let sum = self.inst(Op::SgShuffle, plain(), &[sum, previous], ty);
         Ok(self.b.select(is_first, neutral, sum))
