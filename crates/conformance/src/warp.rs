@@ -15,12 +15,10 @@ pub(crate) const ENGINES: &[&str] = &[
     #[cfg(feature = "host")]
     "uber",
     #[cfg(feature = "host")]
-    "uber-16",
+    "split",
 ];
-
-/// Engines on the host's GPU, and the pixels along a side of their tiles.
-#[cfg(feature = "host")]
-const TILES: [(&str, u32); 2] = [("uber", 8), ("uber-16", 16)];
+/// Pixels along a side of the tiles of engines on the host's GPU.
+pub(crate) const TILES: &[u32] = &[8, 16];
 
 /// First bytes of the forms, as far as they agree.
 const MAGIC: &[u8] = b"RW";
@@ -41,10 +39,11 @@ pub(crate) fn suite(request: &Request, observer: &dyn Observer) -> Result<Summar
     });
     let items = items.collect();
     #[cfg(feature = "host")]
-    if let Some(tile) = TILES.iter().find(|(engine, _)| *engine == request.engine).map(|(_, tile)| *tile) {
+    if let Some(architecture) = architecture(request.engine) {
         use xenoglot_warp::host::{Options, Renderer};
         let device = crate::host::device(request)?;
-        let options = Options { tile, ..Options::default() };
+        let options = Options::default();
+        let options = Options { architecture, tile: request.tile.unwrap_or(options.tile), ..options };
         let start = move || Renderer::new(&device, options).map_err(|e| Error::Device(e.to_string()));
         let judge = |renderer: &mut Renderer, item: &Item<Vec<u8>>, emit: &mut Emit| {
             let verdict =
@@ -67,6 +66,17 @@ pub(crate) fn suite(request: &Request, observer: &dyn Observer) -> Result<Summar
         emit(Case { name: item.names.concat(), verdict });
     });
     work.run(observer)
+}
+
+/// The architecture of an engine on the host's GPU.
+#[cfg(feature = "host")]
+fn architecture(engine: &str) -> Option<xenoglot_warp::host::Architecture> {
+    use xenoglot_warp::host::{Architecture, Compilation};
+    match engine {
+        "uber" => Some(Architecture::Uber),
+        "split" => Some(Architecture::Split(Compilation::Blocking)),
+        _ => None,
+    }
 }
 
 fn judge(bytes: &[u8], engine: &mut Drawing<'_>) -> Verdict {

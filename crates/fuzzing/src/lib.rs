@@ -34,7 +34,7 @@ pub use dragon::{dragon, dragon_checkpoint, dragon_film, dragon_params, gltf, ob
 pub use dxbc::{dxbc, root_signature};
 pub use dxil::dxil;
 pub use maxwell::{fat_binary, maxwell_container};
-pub use mips::{mips_decode, mips_elf, mips_guest, mips_jit};
+pub use mips::{mips_decode, mips_elf, mips_guest, mips_jit, mips_library};
 pub use native::native;
 pub use nds::{nds, nds_dump, ndsf};
 pub use nds_video::{n2d, nds_bus, nds_state};
@@ -43,7 +43,7 @@ pub use picagpu::{pica_state, picagpu};
 pub use raster::raster;
 pub use texture::{texture, texture_file};
 pub use translate::translate;
-pub use warp::warp;
+pub use warp::{warp, warp_model, warp_state};
 pub use yuv::y4m;
 
 use bytes::Bytes;
@@ -76,7 +76,7 @@ pub struct Target {
 }
 
 /// All targets.
-pub const TARGETS: [Target; 42] = [
+pub const TARGETS: [Target; 45] = [
     Target { name: "shbin", run: shbin, seeds: seeds::binaries },
     Target { name: "assembler", run: assembler, seeds: seeds::sources },
     Target { name: "ir_text", run: ir_text, seeds: seeds::modules },
@@ -117,8 +117,11 @@ pub const TARGETS: [Target; 42] = [
     Target { name: "mips_elf", run: mips_elf, seeds: mips::files },
     Target { name: "mips_guest", run: mips_guest, seeds: mips::programs },
     Target { name: "mips_jit", run: mips_jit, seeds: mips::programs },
+    Target { name: "mips_library", run: mips_library, seeds: mips::libraries },
     Target { name: "y4m", run: y4m, seeds: yuv::files },
     Target { name: "warp", run: warp, seeds: warp::scenes },
+    Target { name: "warp_state", run: warp_state, seeds: warp::states },
+    Target { name: "warp_model", run: warp_model, seeds: warp::models },
 ];
 
 /// Shader binaries: what is read is written and read back the same, and what is found inside other bytes lies there.

@@ -245,3 +245,28 @@ fn mips_elf() {
 fn mips_guest() {
     run("mips_guest");
 }
+
+#[test]
+fn mips_jit() {
+    run("mips_jit");
+}
+
+#[test]
+fn mips_library() {
+    run("mips_library");
+}
+
+#[test]
+fn warp() {
+    run("warp");
+}
+
+#[test]
+fn warp_state() {
+    run("warp_state");
+}
+
+#[test]
+fn warp_model() {
+    run("warp_model");
+}

@@ -54,13 +54,24 @@ pub struct Measured {
     pub on_device: Option<OnDevice>,
 }
 
-/// Milliseconds of frames on the host's GPU.
+/// Frames on the host's GPU.
 #[derive(Debug, Serialize)]
 pub struct OnDevice {
-    /// To the device and back to the processor's memory, with every frame.
+    /// Milliseconds to the device and back to the processor's memory, with every frame, by one program.
     pub read_back: f64,
-    /// The mean of frames that stay on the device.
-    pub resident: f64,
+    /// Frames that stay on the device, by one program.
+    pub uber: Resident,
+    /// The same with shading apart from depth and blending.
+    pub split: Resident,
+}
+
+/// Frames that stay on the device.
+#[derive(Debug, Serialize)]
+pub struct Resident {
+    /// The mean in milliseconds.
+    pub frame: f64,
+    /// The mean of each stage by the device's clock, frames drawn one after the other for it; none if it has no clock.
+    pub stages: Vec<(&'static str, f64)>,
 }
 
 /// Sizes of frames, and of triangles in pixels, of our own scenes.
@@ -102,22 +113,32 @@ pub fn run(options: &Options) -> Result<Report> {
 /// The host's GPU, if there is one.
 struct Gpu {
     #[cfg(feature = "gpu")]
-    renderer: Option<(String, xenoglot_warp::host::Renderer)>,
+    renderers: Option<Renderers>,
+}
+
+/// Both architectures on a device.
+#[cfg(feature = "gpu")]
+struct Renderers {
+    device: String,
+    uber: xenoglot_warp::host::Renderer,
+    split: xenoglot_warp::host::Renderer,
 }
 
 #[cfg(feature = "gpu")]
 impl Gpu {
     fn open() -> Result<Gpu> {
         use xenoglot_host::{Device, DeviceOptions};
-        use xenoglot_warp::host::{Options, Renderer};
+        use xenoglot_warp::host::{Architecture, Compilation, Options, Renderer};
 
-        let Ok(device) = Device::open(&DeviceOptions::from_env()) else { return Ok(Gpu { renderer: None }) };
-        let renderer = Renderer::new(&device, Options::default())?;
-        Ok(Gpu { renderer: Some((device.name().into(), renderer)) })
+        let Ok(device) = Device::open(&DeviceOptions::from_env()) else { return Ok(Gpu { renderers: None }) };
+        let renderer = |architecture| Renderer::new(&device, Options { architecture, ..Options::default() });
+        let uber = renderer(Architecture::Uber)?;
+        let split = renderer(Architecture::Split(Compilation::Blocking))?;
+        Ok(Gpu { renderers: Some(Renderers { device: device.name().into(), uber, split }) })
     }
 
     fn name(&self) -> Option<String> {
-        self.renderer.as_ref().map(|(name, _)| name.clone())
+        self.renderers.as_ref().map(|renderers| renderers.device.clone())
     }
 
     /// Draws cleared frames, so many of each way.
@@ -128,23 +149,48 @@ impl Gpu {
         draw: &Draw<'_>,
         repeats: usize,
     ) -> Result<Option<OnDevice>> {
-        let Some((_, renderer)) = &mut self.renderer else { return Ok(None) };
+        let Some(Renderers { uber, split, .. }) = &mut self.renderers else { return Ok(None) };
         let mut read_back = f64::INFINITY;
         for _ in 0..repeats {
             let start = Instant::now();
             frame.clear(Some(0), Some(0xffff));
-            renderer.draw(frame, memory, draw)?;
+            uber.draw(frame, memory, draw)?;
             read_back = read_back.min(milliseconds(start));
         }
-        let on_device = renderer.load(frame)?;
+        let [uber, split] =
+            [resident(uber, frame, memory, draw, repeats), resident(split, frame, memory, draw, repeats)];
+        Ok(Some(OnDevice { read_back, uber: uber?, split: split? }))
+    }
+}
+
+/// Draws frames that stay on the device: once to compile programs, then for their time, then for that of their stages.
+#[cfg(feature = "gpu")]
+fn resident(
+    renderer: &mut xenoglot_warp::host::Renderer,
+    frame: &Frame,
+    memory: &Memory,
+    draw: &Draw<'_>,
+    repeats: usize,
+) -> Result<Resident> {
+    let on_device = renderer.load(frame)?;
+    renderer.draw_on(&on_device, memory, draw)?;
+    renderer.finish()?;
+    let draw_all = |renderer: &mut xenoglot_warp::host::Renderer| -> Result<f64> {
         let start = Instant::now();
         for _ in 0..repeats {
             renderer.clear(&on_device, Some(0), Some(0xffff))?;
             renderer.draw_on(&on_device, memory, draw)?;
         }
         renderer.finish()?;
-        Ok(Some(OnDevice { read_back, resident: milliseconds(start) / repeats as f64 }))
-    }
+        Ok(milliseconds(start) / repeats as f64)
+    };
+    let frame = draw_all(renderer)?;
+    renderer.measure_stages(true);
+    draw_all(renderer)?;
+    let mean = |(stage, time): (_, std::time::Duration)| (stage, time.as_secs_f64() * 1e3 / repeats as f64);
+    let stages = renderer.take_times().into_iter().map(mean).collect();
+    renderer.measure_stages(false);
+    Ok(Resident { frame, stages })
 }
 
 #[cfg(not(feature = "gpu"))]
@@ -266,12 +312,31 @@ fn random(size: [u32; 2], area: u32) -> Scene {
     Scene { name: format!("{width}x{height}_{COUNT}_{area}"), size, primitives }
 }
 
+impl Report {
+    /// What stages on the device take.
+    fn write_stages(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let measured = self.scenes.iter().filter_map(|scene| Some((&scene.name, scene.on_device.as_ref()?)));
+        let lines = measured.flat_map(|(name, OnDevice { uber, split, .. })| {
+            [("uber", uber), ("split", split)].map(|(way, resident)| (name, way, &resident.stages))
+        });
+        for (number, (name, way, stages)) in lines.filter(|line| !line.2.is_empty()).enumerate() {
+            if number == 0 {
+                writeln!(f, "\nstages by the device's clock, ms")?;
+            }
+            let stages: Vec<String> =
+                stages.iter().map(|(stage, time)| format!("{stage} {time:.3}")).collect();
+            writeln!(f, "{name:<20} {way:<6} {}", stages.join(", "))?;
+        }
+        Ok(())
+    }
+}
+
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "best of {} repetitions, {} threads; frames with clears\n", self.repeats, self.threads)?;
         writeln!(
             f,
-            "{:<20} {:>9} {:>12} {:>12} {:>12} {:>14} {:>10} {:>12} {:>11}",
+            "{:<20} {:>9} {:>12} {:>12} {:>12} {:>14} {:>10} {:>12} {:>9} {:>9}",
             "scene",
             "pixels",
             "reference ms",
@@ -280,7 +345,8 @@ impl fmt::Display for Report {
             "k primitives/s",
             "Mpixels/s",
             "read back ms",
-            "resident ms"
+            "uber ms",
+            "split ms"
         )?;
         for scene in &self.scenes {
             let Measured { name, primitives, pixels, reference, one_core, all_cores, on_device } = scene;
@@ -290,13 +356,16 @@ impl fmt::Display for Report {
                 "{name:<20} {pixels:>9} {reference:>12.2} {one_core:>12.3} {all_cores:>12.3} {rate:>14.0} {fill:>10.1} "
             )?;
             match on_device {
-                Some(OnDevice { read_back, resident }) => writeln!(f, "{read_back:>12.3} {resident:>11.3}")?,
-                None => writeln!(f, "{:>12} {:>11}", "-", "-")?,
+                Some(OnDevice { read_back, uber, split }) => {
+                    writeln!(f, "{read_back:>12.3} {:>9.3} {:>9.3}", uber.frame, split.frame)?;
+                }
+                None => writeln!(f, "{:>12} {:>9} {:>9}", "-", "-", "-")?,
             }
         }
+        self.write_stages(f)?;
         writeln!(f, "\nrates are those of one core")?;
         match &self.device {
-            Some(name) => writeln!(f, "read back, resident (a mean): {name}"),
+            Some(name) => writeln!(f, "read back, uber and split (means of frames that stay there): {name}"),
             None => Ok(()),
         }
     }

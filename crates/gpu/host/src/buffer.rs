@@ -42,11 +42,11 @@ impl Device {
     /// A buffer with these words; one of 0 if there are none.
     ///
     /// # Errors
-    /// [`Error::Buffer`] if there are too many.
+    /// [`Error::Buffer`] if there are too many, [`Error::Lost`].
     pub fn buffer_of(&self, words: &[u32]) -> Result<Buffer, Error> {
         let size = size_of_val(words) as u64;
         let buffer = self.make(size, USAGES, true)?;
-        let refused = |e: wgpu::MapRangeError| Error::Buffer { size, reason: e.to_string() };
+        let refused = |e: wgpu::MapRangeError| self.lost_or(Error::Buffer { size, reason: e.to_string() });
         buffer
             .raw
             .get_mapped_range_mut(..)
@@ -57,14 +57,24 @@ impl Device {
         Ok(buffer)
     }
 
-    fn make(&self, size: u64, usage: wgpu::BufferUsages, mapped: bool) -> Result<Buffer, Error> {
+    /// A buffer of `size` bytes as [`Device::buffer`] makes it, whose words may be how many workgroups
+    /// [`crate::Commands::dispatch_indirect`] runs over.
+    ///
+    /// # Errors
+    /// [`Error::Buffer`] if it is too large.
+    pub fn indirect_buffer(&self, size: u64) -> Result<Buffer, Error> {
+        self.make(size, USAGES | wgpu::BufferUsages::INDIRECT, false)
+    }
+
+    pub(crate) fn make(&self, size: u64, usage: wgpu::BufferUsages, mapped: bool) -> Result<Buffer, Error> {
         let refused = |reason: String| Error::Buffer { size, reason };
         if size > self.max_buffer() {
             return Err(refused(format!("the device allows {}", self.max_buffer())));
         }
         let size = size.next_multiple_of(4).max(4);
         let descriptor = wgpu::BufferDescriptor { label: None, size, usage, mapped_at_creation: mapped };
-        let raw = self.attempt(|| self.raw.create_buffer(&descriptor)).map_err(refused)?;
+        let made = self.attempt(|| self.raw.create_buffer(&descriptor));
+        let raw = made.map_err(|reason| self.lost_or(refused(reason)))?;
         Ok(Buffer { raw })
     }
 
@@ -72,7 +82,7 @@ impl Device {
     ///
     /// # Errors
     /// [`Error::Arguments`] if a part is not in its buffer, [`Error::Buffer`], [`Error::Timeout`],
-    /// [`Error::Device`].
+    /// [`Error::Device`], [`Error::Lost`].
     pub fn read(&self, parts: &[(&Buffer, Range<u64>)]) -> Result<Vec<Vec<u32>>, Error> {
         let sizes: Vec<u64> = parts.iter().map(|(_, part)| part.end.saturating_sub(part.start)).collect();
         let total: u64 = sizes.iter().sum();
@@ -91,7 +101,7 @@ impl Device {
             }
             self.queue.submit([encoder.finish()]);
         });
-        copied.map_err(Error::Arguments)?;
+        copied.map_err(|reason| self.lost_or(Error::Arguments(reason)))?;
         let (send, receive) = mpsc::channel();
         staging.raw.map_async(wgpu::MapMode::Read, .., move |done| {
             // The receiver is gone only if the wait below failed.

@@ -1,6 +1,6 @@
 //! Choosing and opening a device.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 use xenoglot::Host;
@@ -59,6 +59,8 @@ pub struct Device {
     pub(crate) timeout_s: u64,
     /// Errors that no call reported.
     failure: Arc<Mutex<Option<String>>>,
+    /// Why the device is gone, once it is. One that the caller has opened tells the caller.
+    lost: Arc<OnceLock<String>>,
     /// Code of modules.
     pub(crate) cache: Arc<Cache>,
     pub(crate) pipelines: Option<Arc<Pipelines>>,
@@ -129,6 +131,7 @@ impl Device {
         let native = info.backend == wgpu::Backend::Vulkan
             && adapter.features().contains(wgpu::Features::PASSTHROUGH_SHADERS);
         let features = if native { wgpu::Features::PASSTHROUGH_SHADERS } else { wgpu::Features::empty() };
+        let more = more | adapter.features() & (wgpu::Features::SUBGROUP | wgpu::Features::TIMESTAMP_QUERY);
         let descriptor = wgpu::DeviceDescriptor {
             required_features: features | more,
             required_limits: adapter.limits(),
@@ -141,6 +144,12 @@ impl Device {
         raw.on_uncaptured_error(Arc::new(move |error: wgpu::Error| {
             first.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert_with(|| error.to_string());
         }));
+        let lost = Arc::new(OnceLock::new());
+        let note = Arc::clone(&lost);
+        raw.set_device_lost_callback(move |reason, message| {
+            // The first reason is the one that counts.
+            let _ = note.set(format!("{reason:?}: {message}"));
+        });
         let software = info.device_type == wgpu::DeviceType::Cpu;
         let language = if native { Language::Spirv(None) } else { Language::SpirvForNaga };
         let of_wgsl = Host::of_adapter(adapter, features);
@@ -159,6 +168,7 @@ impl Device {
             software,
             timeout_s,
             failure,
+            lost,
             cache,
             pipelines,
             driver,
@@ -179,6 +189,7 @@ impl Device {
             software: info.device_type == wgpu::DeviceType::Cpu,
             timeout_s: DeviceOptions::default().timeout_s,
             failure: Arc::new(Mutex::new(None)),
+            lost: Arc::default(),
             cache: Arc::new(Cache::with_memory(MEMORY, xenoglot_cache::translate::present())),
             pipelines: None,
             driver: driver(&info),
@@ -213,10 +224,25 @@ impl Device {
         self.native
     }
 
+    /// Whether WGSL programs may use subgroup operations.
+    pub fn has_subgroups(&self) -> bool {
+        self.raw.features().contains(wgpu::Features::SUBGROUP)
+    }
+
+    /// Whether [`crate::Commands::submit_timed`] measures.
+    pub fn has_timestamps(&self) -> bool {
+        self.raw.features().contains(wgpu::Features::TIMESTAMP_QUERY)
+    }
+
     /// Most bytes of a buffer that programs read and write.
     pub fn max_buffer(&self) -> u64 {
         let limits = self.raw.limits();
         limits.max_buffer_size.min(limits.max_storage_buffer_binding_size)
+    }
+
+    /// Most texels of a two-dimensional texture along an axis.
+    pub fn max_texture_side(&self) -> u32 {
+        self.raw.limits().max_texture_dimension_2d
     }
 
     /// Most workgroups of a dispatch along an axis.
@@ -232,17 +258,28 @@ impl Device {
     /// Waits until all that was submitted is done.
     ///
     /// # Errors
-    /// [`Error::Timeout`], [`Error::Device`].
+    /// [`Error::Timeout`], [`Error::Device`], [`Error::Lost`].
     pub fn wait(&self) -> Result<(), Error> {
         let wait = wgpu::PollType::Wait {
             submission_index: None,
             timeout: Some(Duration::from_secs(self.timeout_s)),
         };
-        match self.raw.poll(wait) {
+        let polled = self.raw.poll(wait);
+        if let Some(reason) = self.lost.get() {
+            return Err(Error::Lost(reason.clone()));
+        }
+        match polled {
             Ok(_) => self.check(),
             Err(wgpu::PollError::Timeout) => Err(Error::Timeout(self.timeout_s)),
             Err(error) => Err(Error::Device(error.to_string())),
         }
+    }
+
+    /// An error of a device that is still there; else that it is lost, which makes any call fail in some way.
+    pub(crate) fn lost_or(&self, error: Error) -> Error {
+        // The message that it is lost may not have been taken yet.
+        let _ = self.raw.poll(wgpu::PollType::Poll);
+        self.lost.get().map_or(error, |reason| Error::Lost(reason.clone()))
     }
 
     /// The first failure that no call has reported.

@@ -52,4 +52,7 @@ pub enum Error {
     /// The device failed while it worked.
     #[error("the device failed: {0}")]
     Device(String),
+    /// The device is gone: unplugged, reset by the driver, or closed. Nothing that is opened on it works any more.
+    #[error("the device is lost: {0}")]
+    Lost(String),
 }

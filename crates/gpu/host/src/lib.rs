@@ -30,6 +30,7 @@
 //! | `compilers` | other processes, in which drivers compile programs first |
 //! | `pipelines` | what the driver compiled, kept from run to run |
 //! | `rehearsal` | for drivers that compile when a program first runs |
+//! | `timing` | how long stages of commands take |
 //! | `table` | programs by key, compiled in the background |
 //!
 //! A device has a [`Cache`](xenoglot_cache::Cache) for the code of modules: in memory, unless it is opened with one on
@@ -49,6 +50,7 @@ mod program;
 mod rehearsal;
 mod table;
 mod texture;
+mod timing;
 
 pub use buffer::Buffer;
 pub use commands::Commands;

@@ -312,7 +312,8 @@ impl Arguments {
             })
             .collect();
         let descriptor = wgpu::BindGroupDescriptor { label: None, layout: &layout.group, entries: &entries };
-        let raw = device.attempt(|| device.raw.create_bind_group(&descriptor)).map_err(Error::Arguments)?;
+        let raw = device.attempt(|| device.raw.create_bind_group(&descriptor));
+        let raw = raw.map_err(|reason| device.lost_or(Error::Arguments(reason)))?;
         Ok(Arguments { raw })
     }
 }

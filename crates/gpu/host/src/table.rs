@@ -1,5 +1,6 @@
 //! Programs by key, compiled in the background.
 
+use std::fmt;
 use std::hash::Hash;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -55,6 +56,17 @@ where
     compilation: Compilation,
     /// Nanoseconds that callers spent in [`Table::get`].
     waited: AtomicU64,
+}
+
+impl<K: Clone + Eq + Hash + Send + 'static> fmt::Debug for Table<K> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let [ready, compiling, failed] = self.counts();
+        f.debug_struct("Table")
+            .field("ready", &ready)
+            .field("compiling", &compiling)
+            .field("failed", &failed)
+            .finish_non_exhaustive()
+    }
 }
 
 /// What makes programs.

@@ -95,6 +95,52 @@ fn programs_may_be_wgsl() {
     assert!(matches!(device.wgsl_program(&layout, "fn", "main"), Err(Error::Program(_))));
 }
 
+/// A program says how many workgroups another one has; stages are measured, and commands between them run, too.
+#[test]
+fn the_device_says_how_far_a_dispatch_goes() {
+    let Some(device) = device() else { return };
+    let layout = device.layout(&[Binding::new(0, Access::ReadWrite)]);
+    let source = "
+        @group(0) @binding(0) var<storage, read_write> words: array<u32>;
+        @compute @workgroup_size(1) fn groups() { words[4] = 5u; words[5] = 2u; words[6] = 1u; }
+        @compute @workgroup_size(1) fn mark(@builtin(workgroup_id) id: vec3<u32>) { words[5u * id.y + id.x] = 7u; }";
+    let program = |entry| device.wgsl_program(&layout, source, entry).unwrap();
+    let (groups, mark) = (program("groups"), program("mark"));
+    let (numbers, words) = (device.indirect_buffer(32).unwrap(), device.buffer(48).unwrap());
+    let arguments = |buffer| Arguments::new(&device, &layout, &[buffer]).unwrap();
+    let (of_numbers, of_words) = (arguments(&numbers), arguments(&words));
+    for timed in [false, true] {
+        let mut commands = Commands::default();
+        commands.dispatch(&groups, &of_numbers, &[], [1; 3]);
+        commands.stage("marks");
+        commands.dispatch_indirect(&mark, &of_words, &[], (&numbers, 16));
+        commands.copy(&numbers, 16..24, &words, 40);
+        if timed {
+            let stages = commands.submit_timed(&device).unwrap();
+            let names: Vec<&str> = stages.iter().map(|(name, _)| *name).collect();
+            assert_eq!(names, if device.has_timestamps() { vec!["other", "marks"] } else { Vec::new() });
+        } else {
+            commands.submit(&device).unwrap();
+        }
+        assert!(commands.is_empty());
+        let read = device.read(&[(&words, 0..48)]).unwrap();
+        assert_eq!(read, [[7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 5, 2]]);
+        let zeros = device.buffer(48).unwrap();
+        commands.copy(&zeros, 0..48, &words, 0);
+        commands.submit(&device).unwrap();
+    }
+}
+
+#[test]
+fn a_lost_device_says_so() {
+    let Some(device) = device() else { return };
+    let words = device.buffer_of(&[1, 2]).unwrap();
+    device.wgpu().0.destroy();
+    let read = device.read(&[(&words, 0..8)]);
+    assert!(matches!(read, Err(Error::Lost(_))), "{read:?}");
+    assert!(matches!(device.buffer_of(&[1]), Err(Error::Lost(_))));
+}
+
 #[test]
 fn background_programs_become_ready() {
     let Some(device) = device() else { return };

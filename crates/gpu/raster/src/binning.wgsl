@@ -1,9 +1,5 @@
 // Bitmaps of bins, then of their tiles.
 
-@group(0) @binding(0) var<storage, read> grid: Grid;
-@group(0) @binding(2) var<storage, read_write> bins: array<u32>;
-@group(0) @binding(3) var<storage, read_write> tiles: array<u32>;
-
 @compute @workgroup_size(64)
 fn coarse(@builtin(global_invocation_id) id: vec3<u32>) {
     let word = id.x;
@@ -27,25 +23,12 @@ fn fine(@builtin(global_invocation_id) id: vec3<u32>) {
     if tile.x >= tile_count(grid).x {
         return;
     }
-    let bin = bin_base(grid, tile / BIN);
-    let base = tile_base(grid, tile);
     let first = id.z * 32u;
     var summary = 0u;
     for (var i = 0u; i < min(32u, primitive_words(grid) - first); i++) {
-        let word = first + i;
-        var candidates = bins[bin + word];
-        var bits = 0u;
-        while candidates != 0u {
-            let bit = candidates & (0u - candidates);
-            candidates ^= bit;
-            if touches(word * 32u + firstTrailingBit(bit), tile * TILE, TILE) {
-                bits |= bit;
-            }
-        }
-        tiles[base + summary_words(grid) + word] = bits;
-        if bits != 0u {
+        if tile_bits(tile, first + i) != 0u {
             summary |= 1u << i;
         }
     }
-    tiles[base + id.z] = summary;
+    tiles[tile_base(grid, tile) + id.z] = summary;
 }

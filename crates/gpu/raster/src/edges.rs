@@ -36,8 +36,11 @@ pub struct Edges {
 }
 
 impl Edges {
-    /// Words in a buffer: `x`, `slope`, `y`, flags ([`Edges::RIGHT_MAJOR`], [`Edges::WRAPS`]), the scissor, two of 0.
+    /// Words in a buffer: `x`, `slope`, `y`, flags ([`Edges::RIGHT_MAJOR`], [`Edges::WRAPS`]), the scissor, two of 0, which
+    /// are the chip's: binning does not read them.
     pub const WORDS: usize = 16;
+    /// The last of them: the number of the primitive's variant, where shading is apart from depth and blending.
+    pub const VARIANT: usize = 15;
     /// Edge a is the right one.
     pub const RIGHT_MAJOR: u32 = 1;
     /// A column along an edge does not fit 32 bits, so that only rows are known.

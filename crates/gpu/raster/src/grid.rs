@@ -92,6 +92,19 @@ impl Grid {
         columns * rows * u64::from(self.primitive_words())
     }
 
+    /// Tiles that have pixels of bounds.
+    pub fn tiles_of(&self, bounds: &Bounds) -> u32 {
+        let bounds = bounds.intersect(&self.bounds());
+        if bounds.is_empty() {
+            return 0;
+        }
+        let [columns, rows] = [0, 1].map(|axis| {
+            let [low, high] = [bounds.low[axis], bounds.high[axis]].map(|at| at as u32 / self.tile);
+            high - low + 1
+        });
+        columns * rows
+    }
+
     /// The pixels of all tiles.
     pub fn bounds(&self) -> Bounds {
         let last = |tiles: u32| i32::try_from(tiles.saturating_mul(self.tile)).unwrap_or(i32::MAX) - 1;

@@ -22,6 +22,7 @@
 //! | `edges` | triangles with sub-pixel edges: setup, spans, which tiles they touch |
 //! | `ops` | the arithmetic that pixel rules are written in, and its engines: a pixel, sixteen pixels, IR |
 //! | `tile_program` | pixel rules as programs of the IR that draw tiles (feature `ir`) |
+//! | `shade_program` | pixel rules in two halves: shading apart, in any order, then depth and blending in order (feature `ir`) |
 //! | `cpu` | the bitmaps made on the CPU: what the programs must make |
 //! | `wgsl` | the programs, and functions for those who read the bitmaps |
 //! | `host` | the programs on a device (feature `host`) |
@@ -36,6 +37,8 @@ mod grid;
 #[cfg(feature = "host")]
 pub mod host;
 pub mod ops;
+#[cfg(feature = "ir")]
+pub mod shade_program;
 #[cfg(feature = "ir")]
 pub mod tile_program;
 pub mod wgsl;

@@ -2,7 +2,7 @@
 
 use xenoglot_host::{Commands, Device, DeviceOptions};
 use xenoglot_raster::host::Binner;
-use xenoglot_raster::wgsl::Shape;
+use xenoglot_raster::wgsl::{Joining, Shape};
 use xenoglot_raster::{Bounds, Edges, Grid, TILE, cpu};
 use xenoglot_testgen::property;
 use xenoglot_testgen::rng::Rng;
@@ -28,7 +28,22 @@ fn programs_make_the_bitmaps_of_the_cpu() {
         Ok(device) => device,
         Err(error) => return skip(&error.to_string()),
     };
-    let binner = Binner::new(&device).unwrap();
+    for joining in joinings(&device) {
+        let binner = Binner::joining(&device, TILE, Shape::Boxes, joining).unwrap();
+        boxes_are_binned_as_on_the_cpu(&device, &binner);
+    }
+}
+
+/// The ways to join bits that the device has.
+fn joinings(device: &Device) -> Vec<Joining> {
+    if !device.has_subgroups() {
+        skip("the device has no subgroup operations");
+        return vec![Joining::Plain];
+    }
+    vec![Joining::Plain, Joining::Subgroups]
+}
+
+fn boxes_are_binned_as_on_the_cpu(device: &Device, binner: &Binner) {
     let mut rng = property::rng(1);
     for (size, primitives) in
         [([256, 192], 2048), ([1, 1], 1), ([63, 130], 33), ([512, 384], 1025), ([72, 8], 0), ([4096, 64], 5)]
@@ -40,9 +55,9 @@ fn programs_make_the_bitmaps_of_the_cpu() {
         let [bins, tiles] = [grid.bin_words(), grid.words()].map(|words| device.buffer(4 * words).unwrap());
         let mut commands = Commands::default();
         if primitives > 0 {
-            binner.record(&device, &mut commands, &grid, (&bounds, Bounds::WORDS), &bins, &tiles).unwrap();
+            binner.record(device, &mut commands, &grid, (&bounds, Bounds::WORDS), &bins, &tiles).unwrap();
         }
-        commands.submit(&device).unwrap();
+        commands.submit(device).unwrap();
         let read = device.read(&[(&tiles, 0..4 * grid.words())]).unwrap();
         assert!(read[0] == cpu::bin(&grid, &all).words(), "{grid:?}");
     }
@@ -56,7 +71,6 @@ fn edges_are_binned_by_their_spans() {
     };
     let mut rng = property::rng(2);
     for (size, primitives, tile) in [([256, 192], 700, 8), ([200, 130], 1025, 16), ([33, 77], 40, 8)] {
-        let binner = Binner::with(&device, tile, Shape::Edges).unwrap();
         let grid = Grid { size, primitives, tile };
         let screen = Bounds { low: [0; 2], high: size.map(|pixels| pixels as i32 - 1) };
         let all: Vec<Edges> = (0..primitives)
@@ -72,11 +86,16 @@ fn edges_are_binned_by_their_spans() {
             .collect();
         let words: Vec<u32> = all.iter().flat_map(Edges::words).collect();
         let records = device.buffer_of(&words).unwrap();
-        let [bins, tiles] = [grid.bin_words(), grid.words()].map(|words| device.buffer(4 * words).unwrap());
-        let mut commands = Commands::default();
-        binner.record(&device, &mut commands, &grid, (&records, Edges::WORDS), &bins, &tiles).unwrap();
-        commands.submit(&device).unwrap();
-        let read = device.read(&[(&tiles, 0..4 * grid.words())]).unwrap();
-        assert!(read[0] == cpu::bin(&grid, &all).words(), "{grid:?}");
+        let expected = cpu::bin(&grid, &all);
+        for joining in joinings(&device) {
+            let binner = Binner::joining(&device, tile, Shape::Edges, joining).unwrap();
+            let [bins, tiles] =
+                [grid.bin_words(), grid.words()].map(|words| device.buffer(4 * words).unwrap());
+            let mut commands = Commands::default();
+            binner.record(&device, &mut commands, &grid, (&records, Edges::WORDS), &bins, &tiles).unwrap();
+            commands.submit(&device).unwrap();
+            let read = device.read(&[(&tiles, 0..4 * grid.words())]).unwrap();
+            assert!(read[0] == expected.words(), "{joining:?}, {grid:?}");
+        }
     }
 }

@@ -27,6 +27,8 @@
 //! * `FMin` and `FMax` are `NMin` and `NMax`: of a NaN and a number the number. Of two zeros either.
 //! * Without `SignedZeroInfNanPreserve`, `x * 0` and, without `NoContraction`, `x - x` become 0 for every x, and sums of
 //!   products may be factored out. With it both are exact, and `IsNan` sees every NaN.
+//! * `RoundEven` of doubles adds a half and cuts off where a vector of them is wider than the host's registers: on x86 without
+//!   AVX-512, unless `LP_NATIVE_VECTOR_WIDTH=128` makes vectors half as wide.
 //! * A constant zero is dropped from sums whatever the module asks for: -0 + 0 gives -0, and 0 - 0 gives -0.
 //!
 //! # Example

@@ -33,9 +33,10 @@
 //! | `rules` | the pixel rules |
 //! | `reference` | the engine that shows what they mean |
 //! | `cpu` | the fast engine: [`Engine`] |
-//! | `program` | the rules as a program of the IR, whose states are data (feature `ir`) |
+//! | `program` | the rules as programs of the IR: one whose states are data, or shading and output apart (feature `ir`) |
 //! | `host` | the renderer on the host's GPU (feature `host`) |
 //! | `golden` | files of scenes with expected frames |
+//! | `model` | triangles with textures before a camera as scenes |
 #![deny(missing_docs)]
 
 pub mod clip;
@@ -45,6 +46,7 @@ mod frame;
 pub mod golden;
 #[cfg(feature = "host")]
 pub mod host;
+pub mod model;
 mod primitive;
 #[cfg(feature = "ir")]
 pub mod program;

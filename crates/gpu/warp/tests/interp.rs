@@ -31,7 +31,7 @@ fn the_program_is_the_reference() {
         let buffers = [
             frame_words(&grid).to_vec(),
             tiles.words().to_vec(),
-            batch_words(&draw, &edges, 0),
+            batch_words(&draw, &edges, 0, &[]),
             states,
             scene.memory.words(),
             colors,

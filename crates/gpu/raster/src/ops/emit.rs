@@ -24,14 +24,17 @@ impl<'f> Emit<'f> {
 
     /// A storage buffer of words. Accesses stay in it: whoever makes the program sees to that.
     pub fn storage(&mut self, name: &str, binding: u32, access: Access) -> Resource {
-        self.module.resources.push(ResourceData {
-            name: name.into(),
-            kind: ResourceKind::StorageBuffer { access },
-            set: 0,
-            binding,
-            count: Count::One,
-            oob: OutOfBounds::Undefined,
-        })
+        self.resource(name, binding, ResourceKind::StorageBuffer { access })
+    }
+
+    /// A uniform buffer of so many bytes.
+    pub fn uniform(&mut self, name: &str, binding: u32, size: u32) -> Resource {
+        self.resource(name, binding, ResourceKind::UniformBuffer { size })
+    }
+
+    fn resource(&mut self, name: &str, binding: u32, kind: ResourceKind) -> Resource {
+        let (name, count, oob) = (name.into(), Count::One, OutOfBounds::Undefined);
+        self.module.resources.push(ResourceData { name, kind, set: 0, binding, count, oob })
     }
 
     /// The guest's memory: words of two units each, the low one first, and the number of units less one.
@@ -64,6 +67,12 @@ impl<'f> Emit<'f> {
     pub fn word_at(&mut self, buffer: Resource, base: Value, offset: u32) -> Value {
         let index = self.add_to(base, offset as i32);
         self.word(buffer, index)
+    }
+
+    /// A word of a uniform buffer.
+    pub fn uniform_word(&mut self, buffer: Resource, index: u32) -> Value {
+        let at = self.int(4 * index as i32);
+        self.b.load(MemInfo::plain(Space::Uniform, Some(buffer), 2), at, Type::I32)
     }
 
     /// Replaces a word of a buffer.

@@ -14,6 +14,7 @@ mod output;
 mod setting;
 mod texture;
 mod values;
+mod variant;
 
 pub use interpolate::Attributes;
 pub use output::output;
@@ -22,6 +23,7 @@ pub use values::{
     ATTRIBUTE_WORDS, Key, STATE_WORDS, StateValues, Values, attribute_words, known_key, loaded_key,
     state_words,
 };
+pub use variant::Variant;
 
 use crate::state::combiner;
 use xenoglot_raster::inlined;

@@ -1,4 +1,4 @@
-//! The renderer on the host's GPU: binning, then a program that draws tiles; frames are those of the other engines, bit
+//! The renderer on the host's GPU: binning, then programs that draw tiles; frames are those of the other engines, bit
 //! for bit.
 //!
 //! Memory on the device is bounded by [`Options::memory`], whatever primitives cover. For a frame of W x H pixels, tiles of T
@@ -13,52 +13,43 @@
 //!      + 32)                                                    sizes
 //! ```
 //!
+//! and where shading is apart from depth and blending ([`Architecture::Split`]), with V variants of states, at most as many
+//! as states:
+//!
+//! ```text
+//! + (12 + 8 T T) I                            I tiles of primitives: items, shaded words
+//! + 2 (4 ceil(B/32) ceil(W/T) ceil(H/T)       two batches: slots,
+//!      + 280 V + 20)                                            lists
+//!
+//! I = min(max(2^21 / (T T), ceil(W/T) ceil(H/T)), B ceil(W/T) ceil(H/T))
+//! ```
+//!
 //! The next batch is set up and handed over while the device draws the one before. Batches are smaller where a device's
-//! buffers are.
+//! buffers are, or where boxes of primitives touch more than I tiles.
 //!
 //! A [`DeviceFrame`] stays on the device from draw to draw ([`Renderer::draw_on`]); nothing is read back until
 //! [`Renderer::read`], and nobody waits but for the batch before the last.
 
+mod batch;
+mod options;
+mod split;
+mod uber;
+
+use self::batch::{Batch, Scene};
+use self::split::{Plan, Split};
+use self::uber::Uber;
+use crate::cpu::Engine;
 use crate::draw::Draw;
 use crate::frame::{Frame, Memory, Targets};
-use crate::program::{PRIMITIVE_WORDS, batch_words, frame_words, state_words, uber};
-use crate::rules::STATE_WORDS;
+use crate::program::{PRIMITIVE_WORDS, state_words};
+use std::time::Duration;
 use xenoglot_host::{Access, Arguments, Binding, Buffer, Commands, Device, Layout, Program};
-use xenoglot_raster::host::Binner;
+use xenoglot_raster::host::{Binner, joining_of};
 use xenoglot_raster::wgsl::Shape;
-use xenoglot_raster::{Edges, Grid};
 
-pub use xenoglot_host::Error;
-
-/// Primitives of a batch.
-const BATCH: u32 = 16384;
-
-/// How frames are drawn; they are the same for all of these.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Options {
-    /// Pixels along a side of a tile: 8 or 16.
-    pub tile: u32,
-    /// Primitives of a batch at most.
-    pub batch: u32,
-}
-
-impl Default for Options {
-    fn default() -> Options {
-        Options { tile: 8, batch: BATCH }
-    }
-}
-
-impl Options {
-    /// Most bytes on the device while primitives are drawn into a frame.
-    pub fn memory(&self, size: [u32; 2], states: usize, guest: usize) -> u64 {
-        let grid = Grid { size, primitives: self.batch.clamp(1, BATCH), tile: self.tile };
-        let records = PRIMITIVE_WORDS as u64 * u64::from(grid.primitives);
-        let batch = records + grid.words() + grid.bin_words() + 8;
-        let pixels = 2 * u64::from(size[0]) * u64::from(size[1]);
-        let state = (STATE_WORDS * states) as u64;
-        4 * (pixels + state + 1 + 2 * batch) + guest as u64
-    }
-}
+pub use self::options::{Architecture, Options};
+pub use xenoglot_host::{Compilation, Error};
+pub use xenoglot_raster::wgsl::Joining;
 
 /// Colours and depths on the device, a word each, row by row.
 #[derive(Debug)]
@@ -73,8 +64,7 @@ pub struct DeviceFrame {
 pub struct Renderer {
     device: Device,
     options: Options,
-    layout: Layout,
-    program: Program,
+    pipelines: Pipelines,
     clear_layout: Layout,
     clear: Program,
     binner: Binner,
@@ -83,6 +73,15 @@ pub struct Renderer {
     /// Bytes of batches that nobody has waited for.
     in_flight: u64,
     most_bytes: u64,
+    /// What stages took, where they are measured.
+    times: Option<Vec<(&'static str, Duration)>>,
+}
+
+/// What draws.
+#[derive(Debug)]
+enum Pipelines {
+    Uber(Uber),
+    Split(Box<Split>),
 }
 
 impl Renderer {
@@ -91,25 +90,28 @@ impl Renderer {
     /// # Errors
     /// [`Error::Program`] if the driver refuses them.
     pub fn new(device: &Device, options: Options) -> Result<Renderer, Error> {
-        let access = |number| if number == 5 || number == 6 { Access::ReadWrite } else { Access::Read };
-        let bindings: Vec<Binding> = (0..8).map(|number| Binding::new(number, access(number))).collect();
-        let layout = device.layout(&bindings);
-        let program = device.program(&layout, uber(options.tile))?;
-        let binner = Binner::with(device, options.tile, Shape::Edges)?;
+        let pipelines = match options.architecture {
+            Architecture::Uber => Pipelines::Uber(Uber::new(device, options.tile)?),
+            Architecture::Split(compilation) => {
+                Pipelines::Split(Box::new(Split::new(device, options, compilation)?))
+            }
+        };
+        let joining = options.joining.unwrap_or_else(|| joining_of(device));
+        let binner = Binner::joining(device, options.tile, Shape::Edges, joining)?;
         let clear_layout =
             device.layout(&[Binding::new(0, Access::Read), Binding::new(1, Access::ReadWrite)]);
         let clear = device.wgsl_program(&clear_layout, include_str!("clear.wgsl"), "fill")?;
         Ok(Renderer {
             device: device.clone(),
             options,
-            layout,
-            program,
+            pipelines,
             clear_layout,
             clear,
             binner,
             memory: None,
             in_flight: 0,
             most_bytes: 0,
+            times: None,
         })
     }
 
@@ -124,6 +126,21 @@ impl Renderer {
         let on_device = self.load(frame)?;
         self.draw_on(&on_device, memory, draw)?;
         self.read(&on_device, frame)
+    }
+
+    /// Draws primitives on the device; on the CPU where it fails, whose error is returned. The frame is the same.
+    pub fn draw_or_redraw(
+        &mut self,
+        engine: &Engine,
+        frame: &mut Frame,
+        memory: &Memory,
+        draw: &Draw<'_>,
+    ) -> Option<Error> {
+        let failed = self.draw(frame, memory, draw).err();
+        if failed.is_some() {
+            engine.draw(frame, memory, draw);
+        }
+        failed
     }
 
     /// Brings a frame to the device.
@@ -176,39 +193,68 @@ impl Renderer {
         if draw.is_empty() || size.contains(&0) {
             return Ok(());
         }
-        let guest = self.upload(memory)?;
-        let DeviceFrame { colors, depths, .. } = frame;
         let states: Vec<u32> = draw.states().iter().flat_map(state_words).collect();
-        let states = self.device.buffer_of(&states)?;
-        let sizes = self.device.buffer_of(&[memory.units().len() as u32 - 1])?;
-        let edges = draw.edges(size);
-        let lasting: u64 = [&guest, colors, depths, &states, &sizes].map(Buffer::size).iter().sum();
+        let (plan, variant_of) = match &self.pipelines {
+            Pipelines::Uber(_) => (Plan::default(), Vec::new()),
+            Pipelines::Split(split) => split.plan(draw),
+        };
+        let scene = Scene {
+            draw,
+            edges: draw.edges(size),
+            variant_of,
+            colors: frame.colors.clone(),
+            depths: frame.depths.clone(),
+            states: self.device.buffer_of(&states)?,
+            guest: self.upload(memory)?,
+            sizes: self.device.buffer_of(&[memory.units().len() as u32 - 1])?,
+        };
         let mut first = 0;
         while first < draw.len() {
-            let count = self.batch(size, draw.len() - first);
-            let grid = Grid { size, primitives: count, tile: self.options.tile };
-            let batch = edges.get(first..first + count as usize).unwrap_or_default();
+            let grid = self.options.grid(size, self.batch(size, &scene, first));
             let mut commands = Commands::default();
-            let bins = self.bin(&mut commands, &grid, draw, batch, first)?;
-            let [primitives, tiles, _] = &bins;
-            let frame = self.device.buffer_of(&frame_words(&grid))?;
-            let buffers = [&frame, tiles, primitives, &states, &guest, colors, depths, &sizes];
-            let arguments = Arguments::new(&self.device, &self.layout, &buffers)?;
-            let [columns, rows] = grid.tiles();
-            commands.dispatch(&self.program, &arguments, &[], [columns, rows, 1]);
-            commands.submit(&self.device)?;
-            // The binner has a buffer of the grid of its own, as large as the frame's.
-            let bytes = bins.iter().map(Buffer::size).sum::<u64>() + 2 * frame.size();
-            self.most_bytes = self.most_bytes.max(lasting + self.in_flight + bytes);
+            let batch = Batch::bin(&self.device, &self.binner, &mut commands, &scene, grid, first)?;
+            let (shared, bytes) = match &mut self.pipelines {
+                Pipelines::Uber(uber) => (0, uber.record(&self.device, &mut commands, &scene, &batch)?),
+                Pipelines::Split(split) => {
+                    let bytes = split.record(&self.device, &mut commands, &scene, &plan, &batch)?;
+                    (split.bytes(), bytes)
+                }
+            };
+            self.submit(&mut commands)?;
+            let bytes = batch.bytes + bytes;
+            self.most_bytes = self.most_bytes.max(scene.bytes() + shared + self.in_flight + bytes);
             if self.in_flight == 0 {
                 self.in_flight = bytes;
             } else {
                 self.device.wait()?;
                 self.in_flight = 0;
             }
-            first += count as usize;
+            first += grid.primitives as usize;
         }
         Ok(())
+    }
+
+    fn submit(&mut self, commands: &mut Commands) -> Result<(), Error> {
+        let Some(times) = &mut self.times else { return commands.submit(&self.device) };
+        for (stage, time) in commands.submit_timed(&self.device)? {
+            match times.iter_mut().find(|(name, _)| *name == stage) {
+                Some((_, sum)) => *sum += time,
+                None => times.push((stage, time)),
+            }
+        }
+        Ok(())
+    }
+
+    /// Begins or ends measuring stages by the device's clock, if it has one ([`Renderer::take_times`]). While it does, each
+    /// batch is waited for, so that frames take longer.
+    pub fn measure_stages(&mut self, on: bool) {
+        self.times = on.then(Vec::new);
+    }
+
+    /// How long stages took since they were asked for last: `binning` and `drawing`, or `binning`, `sorting`, `shading` and
+    /// `output`.
+    pub fn take_times(&mut self) -> Vec<(&'static str, Duration)> {
+        self.times.as_mut().map(std::mem::take).unwrap_or_default()
     }
 
     /// Waits for all that was drawn.
@@ -226,35 +272,24 @@ impl Renderer {
         self.most_bytes
     }
 
-    /// Records binning of a batch; its primitives, and the bitmaps of its tiles and bins.
-    fn bin(
-        &self,
-        commands: &mut Commands,
-        grid: &Grid,
-        draw: &Draw<'_>,
-        edges: &[Edges],
-        first: usize,
-    ) -> Result<[Buffer; 3], Error> {
-        let device = &self.device;
-        let records = batch_words(draw, edges, first);
-        let records = device.buffer_of(&records)?;
-        let [bins, tiles] = [device.buffer(4 * grid.bin_words())?, device.buffer(4 * grid.words())?];
-        self.binner.record(device, commands, grid, (&records, PRIMITIVE_WORDS), &bins, &tiles)?;
-        Ok([records, tiles, bins])
-    }
-
-    /// Primitives of the next batch: as many as there are and fit into buffers, at least 32.
-    fn batch(&self, size: [u32; 2], left: usize) -> u32 {
-        let mut count = self.options.batch.clamp(1, BATCH).min(left as u32);
+    /// Primitives of the next batch: as many as there are and fit into buffers.
+    fn batch(&self, size: [u32; 2], scene: &Scene<'_>, first: usize) -> u32 {
+        let edges = scene.edges_from(first);
+        let mut count = self.options.most().min(edges.len() as u32);
         while count > 32 {
-            let grid = Grid { size, primitives: count, tile: self.options.tile };
+            let grid = self.options.grid(size, count);
             let records = 4 * PRIMITIVE_WORDS as u64 * u64::from(count);
             if (4 * grid.words()).max(records) <= self.device.max_buffer() {
                 break;
             }
             count = (count / 2).next_multiple_of(32);
         }
-        count
+        match &self.pipelines {
+            Pipelines::Uber(_) => count,
+            Pipelines::Split(split) => {
+                split.fitting(&self.options.grid(size, count), edges.get(..count as usize).unwrap_or(edges))
+            }
+        }
     }
 
     /// The guest's memory on the device.
