@@ -1,6 +1,8 @@
-//! `xenoglot render`: captures to pictures.
+//! `xenoglot render`: captures, scenes and models to pictures.
 
-use super::render_nds as nds;
+#[cfg(feature = "gpu")]
+use super::render_textures::{Folders, Found};
+use super::{render_nds as nds, render_warp as warp};
 use crate::failure::usage;
 use crate::picture::Picture;
 use crate::progress::Progress;
@@ -18,8 +20,8 @@ use xenoglot_capture::{Capture, FRAME_END, Frame, Limits};
 use xenoglot_host::{Compilation, Device, DeviceOptions};
 use xenoglot_nds::dump::FrameDump;
 #[cfg(feature = "gpu")]
-use xenoglot_pica::host::{HostRenderer, Programs};
-use xenoglot_pica::raster;
+use xenoglot_pica::host::{HostRenderer, Options, Programs, Scale};
+use xenoglot_pica::raster::{self, Chip};
 use xenoglot_pica::renderer::Renderer;
 use xenoglot_pica::replay::{self, Image, Player};
 use xenoglot_pica::report::Report;
@@ -28,8 +30,8 @@ use xenoglot_pica::shader::{Choice, Engines, Native};
 /// Arguments of `render`.
 #[derive(clap::Args)]
 pub struct Args {
-    /// The capture (.xgc), a Nintendo DS scene (.ndsf, also as zstd), or a frame dump of one (NTRFD, also in a PNG); `-` for standard
-    /// input.
+    /// The capture (.xgc), a Nintendo DS scene (.ndsf, also as zstd), or a frame dump of one (NTRFD, also in a PNG); a model (.gltf,
+    /// .glb) or a scene file of Warp (.rwgold, also as zstd), which Warp draws; `-` for standard input.
     pub file: PathBuf,
     /// The PNG to write, or the folder with `--all`.
     #[arg(short, long, value_name = "FILE|FOLDER")]
@@ -43,7 +45,7 @@ pub struct Args {
     /// What shades vertices.
     #[arg(long, value_enum, default_value_t = EngineName::Interp)]
     engine: EngineName,
-    /// What draws pixels; a scene with --scale is drawn by the host's GPU.
+    /// What draws pixels; with --scale it is the host's GPU.
     #[arg(long, value_enum, default_value_t = RendererName::Cpu)]
     pub renderer: RendererName,
     /// A part of the name of the host's GPU; any if not given.
@@ -53,11 +55,24 @@ pub struct Args {
     /// Let the GPU's programs compile in the background: until they are there, draws are the CPU's.
     #[cfg(feature = "gpu")]
     #[arg(long)]
-    background: bool,
+    pub background: bool,
     /// Have the GPU's driver compile each program in another process first: one that makes it crash or hang is an error.
     #[cfg(feature = "gpu")]
     #[arg(long)]
     isolate_driver: bool,
+    /// Draw N pixels for each of the console's, along either axis, on the host's GPU: 1 to 8, of DS scenes to 16.
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub scale: u32,
+    /// Draw pictures of this folder in place of textures: PNGs with the names of --dump-textures, of any size in DS scenes, and
+    /// 1, 2, 4 or 8 times as large as the texture in captures (--renderer gpu).
+    #[arg(long, value_name = "DIR")]
+    pub textures: Option<PathBuf>,
+    /// Write each texture that is drawn as a PNG, named by what it shows; of captures with --renderer gpu.
+    #[arg(long, value_name = "DIR")]
+    pub dump_textures: Option<PathBuf>,
+    /// Registers of the PICA200 to obey that the renderers otherwise ignore, as the emulator does that they are held against.
+    #[arg(long, value_enum, value_delimiter = ',', value_name = "WHAT")]
+    chip: Vec<ChipArg>,
     /// Compare with the frames that the capture expects.
     #[arg(long)]
     pub check: bool,
@@ -69,6 +84,8 @@ pub struct Args {
     pub json: bool,
     #[command(flatten)]
     pub scene: nds::Options,
+    #[command(flatten)]
+    pub warp: warp::ModelOptions,
 }
 
 /// Engines by name.
@@ -94,6 +111,32 @@ pub enum RendererName {
     Gpu,
 }
 
+/// Registers that may be obeyed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum ChipArg {
+    /// Linear filters of textures.
+    Filters,
+    /// Levels of detail.
+    Mipmaps,
+    /// Read and write permissions of colour, depth and stencil.
+    Permissions,
+}
+
+impl Args {
+    fn chip(&self) -> Chip {
+        let has = |wanted| self.chip.contains(&wanted);
+        Chip {
+            filters: has(ChipArg::Filters),
+            mipmaps: has(ChipArg::Mipmaps),
+            permissions: has(ChipArg::Permissions),
+        }
+    }
+
+    fn replaces_textures(&self) -> bool {
+        self.textures.is_some() || self.dump_textures.is_some()
+    }
+}
+
 impl EngineName {
     fn engines(self) -> Result<Engines> {
         Ok(match self {
@@ -116,14 +159,19 @@ struct Outcome {
     checked: usize,
     different: Vec<String>,
     report: Report,
+    /// Textures that were written, and pictures that were read in place of some.
+    textures: [usize; 2],
     /// Why it ended early.
     error: Option<replay::Error>,
 }
 
 /// Replays. False if something is missing or differs.
 pub fn run(args: &Args) -> Result<bool> {
-    if args.output.is_none() && !args.scene.writes_files() && !args.check && !args.json {
-        return Err(usage("nothing to do: give -o, --frame-dump, --dump-textures, --check or --json"));
+    let writes_files = args.scene.writes_dump() || args.dump_textures.is_some() || args.warp.dump.is_some();
+    if args.output.is_none() && !writes_files && !args.check && !args.json {
+        return Err(usage(
+            "nothing to do: give -o, --dump, --frame-dump, --dump-textures, --check or --json",
+        ));
     }
     match &args.output {
         Some(folder) if args.all => output::check_folder(folder)?,
@@ -131,14 +179,29 @@ pub fn run(args: &Args) -> Result<bool> {
         None => {}
     }
     let bytes = source::read(&args.file)?;
-    if let Some(scene) = nds::unpacked(&args.file, &bytes)? {
+    let scene = nds::unpacked(&args.file, &bytes)?;
+    let is_dump = scene.is_none() && FrameDump::detect(&bytes);
+    if (scene.is_some() || is_dump) && !args.chip.is_empty() {
+        return Err(usage("--chip is for captures of the PICA200"));
+    }
+    if let Some(scene) = scene {
         return nds::render(args, &scene);
     }
-    if FrameDump::detect(&bytes) {
+    if is_dump {
         return nds::render_dump(args, &bytes);
     }
-    if args.scene.writes_files() || args.scene.textures.is_some() {
-        return Err(usage("--frame-dump, --textures and --dump-textures are for scenes of the Nintendo DS"));
+    if args.scene.writes_dump() {
+        return Err(usage("--frame-dump is for scenes of the Nintendo DS"));
+    }
+    if args.check && args.scale != 1 {
+        return Err(usage("--check compares frames of the console's own size, without --scale"));
+    }
+    let bytes = source::unpacked(&args.file, bytes)?;
+    if let Some(scene) = warp::scene(args, &bytes)? {
+        return warp::render(args, &scene);
+    }
+    if args.warp.dump.is_some() {
+        return Err(usage("--dump is for models and scenes of Warp"));
     }
     let name = source::name(&args.file);
     let (capture, damaged) = load(args, &bytes)?;
@@ -190,9 +253,22 @@ fn load(args: &Args, bytes: &[u8]) -> Result<(Capture, bool)> {
 
 fn play(args: &Args, capture: &Capture) -> Result<Outcome> {
     match args.renderer {
-        RendererName::Cpu => play_on(args, capture, raster::Renderer::new()),
         #[cfg(feature = "gpu")]
-        RendererName::Gpu => play_on(args, capture, host_renderer(args)?),
+        _ if args.scale != 1 => play_on_gpu(args, capture),
+        RendererName::Cpu if args.replaces_textures() => {
+            Err(usage("--textures and --dump-textures of a capture need --renderer gpu"))
+        }
+        #[cfg(not(feature = "gpu"))]
+        RendererName::Cpu if args.scale != 1 => {
+            Err(usage("--scale needs the host's GPU, which this build is without"))
+        }
+        RendererName::Cpu => {
+            let reference = raster::Reference::Chip(args.chip());
+            let options = raster::Options { reference, ..raster::Options::default() };
+            play_on(args, capture, raster::Renderer::with_options(options))
+        }
+        #[cfg(feature = "gpu")]
+        RendererName::Gpu => play_on_gpu(args, capture),
     }
 }
 
@@ -209,9 +285,19 @@ pub fn device(args: &Args) -> Result<Device> {
 }
 
 #[cfg(feature = "gpu")]
-fn host_renderer(args: &Args) -> Result<HostRenderer> {
+fn play_on_gpu(args: &Args, capture: &Capture) -> Result<Outcome> {
+    let scale = Scale::new(args.scale).ok_or_else(|| usage("--scale is from 1 to 8 for captures"))?;
     let compilation = if args.background { Compilation::Background } else { Compilation::Blocking };
-    Ok(HostRenderer::new(Arc::new(Programs::new(&device(args)?, compilation)))?)
+    let programs = Arc::new(Programs::new(&device(args)?, compilation));
+    let mut renderer = HostRenderer::with_options(programs, Options { scale, chip: args.chip() })?;
+    let folders = Arc::new(Folders::new(args.dump_textures.clone(), args.textures.clone()));
+    if folders.are_asked_for() {
+        let folders = Arc::clone(&folders);
+        renderer.set_custom_textures(Some(Box::new(move |texture| folders.replace_pica(texture))));
+    }
+    let outcome = play_on(args, capture, renderer)?;
+    let Found { written, read, .. } = folders.finish()?;
+    Ok(Outcome { textures: [written, read], ..outcome })
 }
 
 fn play_on<R: Renderer>(args: &Args, capture: &Capture, renderer: R) -> Result<Outcome> {
@@ -298,6 +384,10 @@ fn print(outcome: &Outcome, seconds: f64, out: &mut dyn Write) -> Result<()> {
     for message in &outcome.report.messages {
         writeln!(out, "{message}")?;
     }
+    let [written, read] = outcome.textures;
+    if written + read > 0 {
+        writeln!(out, "{written} textures written, {read} replaced")?;
+    }
     if outcome.checked > 0 {
         writeln!(out, "{} frames compared, {} differ", outcome.checked, outcome.different.len())?;
     }
@@ -334,6 +424,7 @@ fn facts(capture: &Capture, outcome: &Outcome, seconds: f64) -> Value {
             "errors": report.errors,
             "messages": report.messages.iter().map(ToString::to_string).collect::<Vec<_>>(),
         },
+        "textures": {"written": outcome.textures[0], "replaced": outcome.textures[1]},
         "compared": outcome.checked,
         "different": outcome.different,
         "error": outcome.error.as_ref().map(ToString::to_string),

@@ -1,12 +1,17 @@
-//! Folders of pictures for the textures of Nintendo DS scenes: PNGs by what a texture shows.
+//! Folders of pictures for textures: PNGs by what a texture shows.
 
 use crate::output;
 use crate::picture::Picture;
 use crate::source::name;
+#[cfg(feature = "gpu")]
+use anyhow::bail;
 use anyhow::{Context, Result};
+use std::fmt::Display;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use xenoglot_nds::raster::replace::{Answer, GuestTexture, Replacement, Replacements};
+#[cfg(feature = "gpu")]
+use xenoglot_pica::host as pica;
 
 /// Writes textures to one folder, and reads pictures in place of them from another.
 pub struct Folders {
@@ -48,39 +53,61 @@ impl Folders {
         }
     }
 
-    fn answer(&self, texture: &GuestTexture, found: &mut Found) -> Result<Answer> {
-        let file = format!("{}.png", texture.key);
-        if let Some(folder) = &self.dump {
-            let [width, height] = texture.key.size;
-            let rgba = texture.rgba8().into_flattened();
-            output::write(&folder.join(&file), &Picture { width, height, rgba, srgb: false }.png()?)?;
-            found.written += 1;
-        }
-        let Some(path) = self.pictures.as_ref().map(|folder| folder.join(&file)) else {
-            return Ok(Answer::None);
-        };
-        if !path.exists() {
-            return Ok(Answer::None);
-        }
-        let context = || name(&path);
-        let bytes = std::fs::read(&path).with_context(context)?;
-        let Picture { width, height, rgba, .. } = Picture::from_png(&bytes).with_context(context)?;
-        let (texels, _) = rgba.as_chunks();
-        let picture = Replacement::from_rgba8([width, height], texels).with_context(context)?;
-        found.read += 1;
-        Ok(Answer::Picture(Arc::new(picture)))
+    /// Writes a texture if that is asked for, and makes something of the picture in its place, if there is one. Errors are
+    /// kept for [`Folders::finish`].
+    fn answer<T>(
+        &self,
+        texture: impl Display,
+        [width, height]: [u32; 2],
+        rgba: impl FnOnce() -> Vec<u8>,
+        replace: impl FnOnce(Picture) -> Result<T>,
+    ) -> Option<T> {
+        let mut found = self.found.lock().unwrap_or_else(PoisonError::into_inner);
+        let file = format!("{texture}.png");
+        let answer = (|| -> Result<Option<T>> {
+            if let Some(folder) = &self.dump {
+                let picture = Picture { width, height, rgba: rgba(), srgb: false };
+                output::write(&folder.join(&file), &picture.png()?)?;
+                found.written += 1;
+            }
+            let path = self.pictures.as_ref().map(|folder| folder.join(&file)).filter(|path| path.exists());
+            let Some(path) = path else { return Ok(None) };
+            let read = || replace(Picture::from_png(&std::fs::read(&path)?)?);
+            let replacement = read().with_context(|| name(&path))?;
+            found.read += 1;
+            Ok(Some(replacement))
+        })();
+        answer.unwrap_or_else(|error| {
+            found.error.get_or_insert(error);
+            None
+        })
+    }
+
+    /// The picture in place of a texture of the PICA200: 1, 2, 4 or 8 times as many texels along each axis.
+    #[cfg(feature = "gpu")]
+    pub fn replace_pica(&self, texture: &pica::GuestTexture<'_>) -> Option<pica::Replacement> {
+        let size = [texture.width, texture.height];
+        let rgba = || texture.texels.iter().flat_map(|texel| texel.to_le_bytes()).collect();
+        self.answer(texture.name(), size, rgba, |picture| {
+            let scale = picture.width / texture.width.max(1);
+            if !matches!(scale, 1 | 2 | 4 | 8)
+                || [picture.width, picture.height] != size.map(|side| side * scale)
+            {
+                bail!("it has to be 1, 2, 4 or 8 times as large as the texture of {}x{}", size[0], size[1]);
+            }
+            let texels = picture.rgba.as_chunks().0.iter().map(|&texel| u32::from_le_bytes(texel)).collect();
+            Ok(pica::Replacement { scale, texels })
+        })
     }
 }
 
 impl Replacements for Folders {
     fn replacement(&self, texture: &GuestTexture) -> Answer {
-        let mut found = self.found.lock().unwrap_or_else(PoisonError::into_inner);
-        match self.answer(texture, &mut found) {
-            Ok(answer) => answer,
-            Err(error) => {
-                found.error.get_or_insert(error);
-                Answer::None
-            }
-        }
+        let rgba = || texture.rgba8().into_flattened();
+        let picture = self.answer(texture.key, texture.key.size, rgba, |picture| {
+            let texels = picture.rgba.as_chunks().0;
+            Ok(Arc::new(Replacement::from_rgba8([picture.width, picture.height], texels)?))
+        });
+        picture.map_or(Answer::None, Answer::Picture)
     }
 }

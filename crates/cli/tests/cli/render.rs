@@ -6,6 +6,9 @@ use std::fs;
 /// A scene of the DS with textures, antialiasing and wireframes.
 const DS_SCENE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../vectors/nds/scene_193.ndsf.zst");
 
+/// A glTF scene of our own.
+const YARD: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../gpu/warp/models/yard.glb");
+
 #[test]
 fn scenes_are_listed_and_written() {
     let list = text(&["scenes"]);
@@ -67,12 +70,19 @@ fn recordings_are_imported() {
     assert!(!dir.join("short.xgc").exists());
 }
 
+/// Whether there is a GPU of the host's; says so where there is none.
+#[cfg(feature = "gpu")]
+fn has_gpu() -> bool {
+    use xenoglot_host::{Device, DeviceOptions};
+    let opened = Device::open(&DeviceOptions::from_env());
+    opened.inspect_err(|error| xenoglot_testgen::skip::skip(&error.to_string())).is_ok()
+}
+
 #[cfg(feature = "gpu")]
 #[test]
 fn captures_are_rendered_on_the_hosts_gpu() {
-    use xenoglot_host::{Device, DeviceOptions};
-    if let Err(error) = Device::open(&DeviceOptions::from_env()) {
-        return xenoglot_testgen::skip::skip(&error.to_string());
+    if !has_gpu() {
+        return;
     }
     let dir = folder("render-gpu");
     let path = |name: &str| dir.join(name).display().to_string();
@@ -86,6 +96,36 @@ fn captures_are_rendered_on_the_hosts_gpu() {
     run(&isolated, 0);
     assert_eq!(fs::read(dir.join("cpu.png")).unwrap(), fs::read(dir.join("isolated.png")).unwrap());
     run(&["render", &capture, "-o", &path("none.png"), "--renderer", "gpu", "--device", "no such"], 1);
+    run(&["render", &capture, "-o", &path("large.png"), "--scale", "3"], 0);
+    assert_eq!(picture(&dir.join("large.png")).0, (1200, 720));
+    run(&["render", &capture, "-o", &path("none.png"), "--scale", "9"], 2);
+    run(&["render", &capture, "-o", &path("none.png"), "--scale", "2", "--check"], 2);
+}
+
+/// Written textures in their own place change nothing; a picture of another size is an error.
+#[cfg(feature = "gpu")]
+#[test]
+fn textures_of_captures_are_written_and_replaced() {
+    if !has_gpu() {
+        return;
+    }
+    let dir = folder("render-textures");
+    let path = |name: &str| dir.join(name).display().to_string();
+    run(&["scenes", "multitexture", "--frames", "1", "-o", &path("")], 0);
+    let (capture, textures) = (path("multitexture.xgc"), path("textures"));
+    let written = ["--renderer", "gpu", "--dump-textures", &textures, "--json"];
+    let facts = json(&[&["render", &capture, "-o", &path("before.png")], &written[..]].concat());
+    assert_eq!(facts["textures"]["written"], 3);
+    let replaced = ["--renderer", "gpu", "--textures", &textures, "--json"];
+    let facts = json(&[&["render", &capture, "-o", &path("after.png")], &replaced[..]].concat());
+    assert_eq!(facts["textures"]["replaced"], 3);
+    assert_eq!(fs::read(dir.join("before.png")).unwrap(), fs::read(dir.join("after.png")).unwrap());
+    for file in fs::read_dir(&textures).unwrap() {
+        fs::copy(dir.join("before.png"), file.unwrap().path()).unwrap();
+    }
+    run(&["render", &capture, "-o", &path("none.png"), "--renderer", "gpu", "--textures", &textures], 1);
+    // The CPU renderer has the guest's textures.
+    run(&["render", &capture, "-o", &path("none.png"), "--textures", &textures], 2);
 }
 
 #[test]
@@ -173,5 +213,50 @@ fn scenes_of_the_ds_are_rendered() {
         let (size, pixels) = picture(&frame);
         assert_eq!(size, (256, 192));
         assert!(pixels.iter().any(|p| *p != pixels[0]), "{view:?}");
+    }
+}
+
+/// A glTF scene is the same on every engine that there is, and its dump is replayed to the same.
+#[test]
+fn models_are_rendered_by_warp() {
+    let dir = folder("render-model");
+    let path = |name: &str| dir.join(name).display().to_string();
+    let render = |more: &[&str]| {
+        run(&[&["render", YARD, "--size", "161x121", "--fog"][..], more].concat(), 0);
+    };
+    render(&["-o", &path("cpu.png"), "--dump", &path("yard.rwgold")]);
+    let read = |name: &str| fs::read(dir.join(name)).unwrap();
+    let (size, mut colors) = picture(&dir.join("cpu.png"));
+    assert_eq!(size, (161, 121));
+    colors.sort_unstable();
+    colors.dedup();
+    assert!(colors.len() > 100, "{} colours", colors.len());
+    run(&["render", &path("yard.rwgold"), "-o", &path("again.png"), "--check"], 0);
+    assert_eq!(read("cpu.png"), read("again.png"));
+    run(&["conformance", "warp", &path("yard.rwgold"), "--engine", "reference"], 0);
+    run(&["conformance", "warp", &path("yard.rwgold"), "--tile", "9"], 2);
+    run(&["render", YARD, "-o", &path("none.png"), "--size", "0x5"], 1);
+}
+
+/// The same on the host's GPU, in all ways.
+#[cfg(feature = "gpu")]
+#[test]
+fn models_are_the_same_on_the_gpu() {
+    if !has_gpu() {
+        return;
+    }
+    let dir = folder("render-model-gpu");
+    let path = |name: &str| dir.join(name).display().to_string();
+    let render = |more: &[&str]| {
+        run(&[&["render", YARD, "--size", "161x121", "--fog"][..], more].concat(), 0);
+    };
+    render(&["-o", &path("cpu.png"), "--dump", &path("yard.rwgold")]);
+    for (architecture, tile) in [("uber", "8"), ("uber", "16"), ("split", "8"), ("split", "16")] {
+        let gpu = ["--renderer", "gpu", "--architecture", architecture, "--tile", tile];
+        render(&[&["-o", &path("gpu.png")][..], &gpu].concat());
+        let read = |name: &str| fs::read(dir.join(name)).unwrap();
+        assert!(read("cpu.png") == read("gpu.png"), "{architecture}, {tile}");
+        let suite = ["conformance", "warp", &path("yard.rwgold"), "--engine", architecture, "--tile", tile];
+        run(&suite, 0);
     }
 }

@@ -236,7 +236,9 @@ fn state(list: &mut CommandList, number: u32) -> u32 {
         (DEPTH_MODE, 1),
         (SCISSOR_MODE, 0),
         (TEXTURE_UNITS, 1),
-        (TEXTURE0 + 2, rng.below(4) << 8 | rng.below(4) << 12),
+        // Filters and levels of detail are for renderers that obey them.
+        (TEXTURE0 + 2, rng.below(4) << 1 | rng.below(4) << 8 | rng.below(4) << 12 | rng.below(2) << 24),
+        (TEXTURE0 + 3, rng.below(3) << 16 | rng.below(512)),
         (TEXTURE0, rng.next_u32()),
         (COMBINER0, combiner),
         (COMBINER0 + 1, 0),

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use xenoglot_capture::Capture;
 use xenoglot_host::{Compilation, Device, DeviceOptions};
-use xenoglot_pica::host::{HostRenderer, Programs};
+use xenoglot_pica::host::{HostRenderer, Options, Programs};
 use xenoglot_pica::raster;
 use xenoglot_pica::regs::Registers;
 use xenoglot_pica::renderer::{Draw, OutOfPixels, Renderer};
@@ -105,7 +105,7 @@ fn prepared_states_are_not_waited_for() {
     let mut player = Player::new(&capture, Noting::default(), Limits::default()).unwrap();
     while player.next_frame().transpose().unwrap().is_some() {}
     let programs = Arc::new(Programs::new(&device, Compilation::Background));
-    player.gpu().renderer().states.iter().for_each(|regs| programs.prepare(regs));
+    player.gpu().renderer().states.iter().for_each(|regs| programs.prepare(regs, Options::default()));
     let start = Instant::now();
     while programs.counts()[1] != 0 {
         assert!(start.elapsed() < Duration::from_secs(60));

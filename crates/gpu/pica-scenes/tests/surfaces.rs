@@ -5,9 +5,9 @@ use std::sync::Arc;
 use xenoglot_capture::Capture;
 use xenoglot_host::{Compilation, Device, DeviceOptions};
 use xenoglot_pica::gpu::Gpu;
-use xenoglot_pica::host::{HostRenderer, Programs};
+use xenoglot_pica::host::{HostRenderer, Options, Programs, Scale};
 use xenoglot_pica::memory::{FCRAM, Mark, Memory, PAGE, Regions, VRAM};
-use xenoglot_pica::raster;
+use xenoglot_pica::raster::{self, Chip, Reference};
 use xenoglot_pica::renderer::Renderer;
 use xenoglot_pica::replay::Operation;
 use xenoglot_pica::report::Report;
@@ -84,10 +84,19 @@ fn first_difference(a: [&[u8]; 2], b: [&[u8]; 2]) -> Option<(usize, usize)> {
     (0..2).find_map(|n| a[n].iter().zip(b[n]).position(|(a, b)| a != b).map(|at| (n, at)))
 }
 
-/// Plays on both; memory must be equal at the end, and after each operation if `each`. What the device did.
-fn compare(capture: &Capture, programs: &Arc<Programs>, each: bool) -> Result<Report, String> {
-    let mut cpu = Console::new(capture, raster::Renderer::new());
-    let mut host = Console::new(capture, HostRenderer::new(Arc::clone(programs)).unwrap());
+/// Plays on both, the device with options; memory must be equal at the end, and after each operation if `each`. What the device
+/// did.
+fn compare(
+    capture: &Capture,
+    programs: &Arc<Programs>,
+    options: Options,
+    each: bool,
+) -> Result<Report, String> {
+    let reference = Reference::Chip(options.chip);
+    let on_cpu = raster::Options { reference, ..raster::Options::default() };
+    let mut cpu = Console::new(capture, raster::Renderer::with_options(on_cpu));
+    let renderer = HostRenderer::with_options(Arc::clone(programs), options).unwrap();
+    let mut host = Console::new(capture, renderer);
     for (number, op) in capture.ops.iter().enumerate() {
         let operation = Operation::decode(&op).unwrap();
         cpu.run(&operation);
@@ -114,27 +123,51 @@ fn programs() -> Option<(Device, Arc<Programs>)> {
 
 #[test]
 fn the_cache_does_not_show() {
+    play_captures(property::budget(CAPTURES, CAPTURES * 100), Options::default());
+}
+
+/// What is in guest memory after a flush does not depend on the scale.
+#[test]
+fn the_scale_does_not_show_in_memory() {
+    for samples in [2, 3, 8] {
+        let options = Options { scale: Scale::new(samples).unwrap(), ..Options::default() };
+        play_captures(property::budget(12, CAPTURES), options);
+    }
+}
+
+/// Linear filters, levels of detail and permissions, with all of which the CPU renderer draws.
+#[test]
+fn registers_are_obeyed_on_the_device_too() {
+    for samples in [1, 2] {
+        let options = Options { scale: Scale::new(samples).unwrap(), chip: Chip::ALL };
+        play_captures(property::budget(20, CAPTURES), options);
+    }
+}
+
+fn play_captures(captures: u32, options: Options) {
     let Some((device, programs)) = programs() else { return };
     if !device.name().contains("llvmpipe") {
         return skip("colours are equal where division is the processor's");
     }
-    let captures = property::budget(CAPTURES, CAPTURES * 100);
     let mut sum = Report::default();
     let mut failures = Vec::new();
     for seed in 0..u64::from(captures) {
         let capture = random::capture(seed, FRAMES);
-        match compare(&capture, &programs, false) {
+        match compare(&capture, &programs, options, false) {
             Ok(report) => {
                 assert_eq!(report.errors, 0, "seed {seed}: {:?}", report.messages);
                 sum.merge(report);
             }
             Err(error) => {
-                let first = compare(&capture, &programs, true).err();
+                let first = compare(&capture, &programs, options, true).err();
                 failures.push(format!("seed {seed}: {error}; {first:?}"));
             }
         }
     }
-    println!("{captures} captures: {} draws, {} on the CPU, {:?}", sum.draws, sum.detours, sum.traffic);
+    println!(
+        "{captures} captures, {options:?}: {} draws, {} on the CPU, {:?}",
+        sum.draws, sum.detours, sum.traffic
+    );
     assert!(failures.is_empty(), "{} failures: {failures:#?}", failures.len());
 }
 

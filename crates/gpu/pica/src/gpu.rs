@@ -237,6 +237,17 @@ impl<R: Renderer> Gpu<R> {
         self.renderer.flush_region(memory, &ADDRESSES);
     }
 
+    /// The picture of a frame with the renderer's resolution: as [`Gpu::show`], or larger if the renderer has a scale.
+    ///
+    /// # Errors
+    /// [`FrameError`].
+    pub fn picture(&mut self, memory: &mut dyn Memory, frame: &Frame) -> Result<Image, FrameError> {
+        match self.renderer.picture(memory, frame) {
+            Some(image) => Ok(image),
+            None => self.show(memory, frame),
+        }
+    }
+
     /// The picture of a frame, by way of guest memory. For pictures that stay on the host's GPU, renderers have their own call.
     ///
     /// # Errors

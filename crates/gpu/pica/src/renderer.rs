@@ -1,5 +1,6 @@
 //! Where triangles go.
 
+use crate::lcd::{Frame, Image};
 use crate::memory::Memory;
 use crate::regs::Registers;
 use crate::report::Report;
@@ -67,6 +68,11 @@ pub trait Renderer {
     /// Drops its bytes of this range: guest memory was written there.
     fn invalidate_region(&mut self, _range: &Range<u64>) {}
 
+    /// The picture of a frame, where it has more pixels of it than guest memory.
+    fn picture(&mut self, _memory: &mut dyn Memory, _frame: &Frame) -> Option<Image> {
+        None
+    }
+
     /// Drops all that it keeps of guest memory, without bringing it there: the memory is about to be replaced.
     fn forget(&mut self) {}
 }
@@ -115,6 +121,14 @@ macro_rules! forward_renderer {
             self.$inner.invalidate_region(range);
         }
 
+        fn picture(
+            &mut self,
+            memory: &mut dyn $crate::memory::Memory,
+            frame: &$crate::lcd::Frame,
+        ) -> Option<$crate::lcd::Image> {
+            self.$inner.picture(memory, frame)
+        }
+
         fn forget(&mut self) {
             self.$inner.forget();
         }
@@ -133,6 +147,9 @@ pub enum Detour {
     /// The tiles that are drawn to are not all memory.
     #[error("its buffers are not all memory")]
     Unmapped,
+    /// Its buffers, with all samples of the scale, are larger than the device allows.
+    #[error("its buffers are too large at this scale")]
+    TooLarge,
     /// The draw has no program.
     #[error("{0}")]
     NoProgram(String),

@@ -87,6 +87,10 @@ pub struct Interpolation {
     pub w: Value,
     /// Where the attributes divided by w begin in the buffer of triangles, in bytes: three floats each.
     pub attributes: Value,
+    /// 1/w of the vertices, three floats.
+    pub inverse_w: Value,
+    /// What a sixteenth of a pixel to the right and one upwards add to each weight, integers.
+    pub steps: [[Value; 3]; 2],
     /// Place of each attribute there, by semantic.
     pub places: [Option<u32>; semantic::COUNT],
 }
@@ -114,6 +118,8 @@ pub struct Emit<'f> {
     /// How attributes are made; if it does not say, the host interpolates.
     interpolation: Option<Interpolation>,
     failure: Failure,
+    /// 1 where texels are those of a larger picture, 0 where they are the guest's; the guest's if it does not say.
+    pub enlarged: Option<Value>,
     inputs: [Option<Value>; POSITION + 1],
     uniforms: Option<Resource>,
     triangles: Option<Resource>,
@@ -139,6 +145,7 @@ impl<'f> Emit<'f> {
             loads: FxHashMap::default(),
             interpolation: None,
             failure: Failure::Kill,
+            enlarged: None,
             inputs: [None; POSITION + 1],
             uniforms: None,
             triangles: None,
@@ -368,13 +375,44 @@ impl<'f> Emit<'f> {
     /// An attribute at a pixel of a triangle; 0 if the draw does not need it.
     fn interpolated(&mut self, semantic: usize) -> Value {
         let Some(at) = &self.interpolation else { return self.f32(0.0) };
-        let Some(place) = at.places.get(semantic).copied().flatten() else { return self.f32(0.0) };
-        let (base, weights, w) = (at.attributes, at.weights, at.w);
-        let offset = self.i32(16 * place);
-        let offset = self.iadd(base, offset);
-        let values = self.triangle_vector(offset, floats(3));
+        let (weights, w) = (at.weights, at.w);
+        let Some(values) = self.over_w(semantic) else { return self.f32(0.0) };
         let sum = self.weighted(values, weights);
         self.fmul(sum, w)
+    }
+
+    /// An attribute divided by w at the vertices.
+    fn over_w(&mut self, semantic: usize) -> Option<Value> {
+        let at = self.interpolation.as_ref()?;
+        let (base, place) = (at.attributes, at.places.get(semantic).copied().flatten()?);
+        let offset = self.i32(16 * place);
+        let offset = self.iadd(base, offset);
+        Some(self.triangle_vector(offset, floats(3)))
+    }
+
+    /// Attributes one pixel to the right and one upwards; 0 in place of what is not asked for or not there. Nothing if the host
+    /// interpolates.
+    pub fn neighbours(&mut self, semantics: [Option<usize>; 3]) -> Vec<[Value; 3]> {
+        let Some(at) = &self.interpolation else { return Vec::new() };
+        let (weights, steps, inverse_w) = (at.weights, at.steps, at.inverse_w);
+        let pixel = self.f32(16.0);
+        let mut found = Vec::new();
+        for step in steps {
+            let weights = [0, 1, 2].map(|vertex: usize| {
+                let step = self.float(step[vertex]);
+                let step = self.fmul(step, pixel);
+                self.fadd(weights[vertex], step)
+            });
+            let inverse = self.weighted(inverse_w, weights);
+            found.push(semantics.map(|semantic| match semantic.and_then(|semantic| self.over_w(semantic)) {
+                None => self.f32(0.0),
+                Some(values) => {
+                    let sum = self.weighted(values, weights);
+                    self.fdiv(sum, inverse)
+                }
+            }));
+        }
+        found
     }
 
     /// Sum of the lanes of a vector times weights, in order.

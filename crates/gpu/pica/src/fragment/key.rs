@@ -1,11 +1,13 @@
 //! What of the registers makes a fragment program.
 
+use super::options::Options;
 use crate::raster::Chip;
 use crate::raster::alpha_test::{AlphaTest, Compare};
 use crate::raster::batch::semantic;
 use crate::raster::blend::{Blend, Equation};
 use crate::raster::combiner::{Program, Source};
 use crate::raster::depth_stencil::DepthStencil;
+use crate::raster::filter::Filter;
 use crate::raster::fog;
 use crate::raster::framebuffer::ColorFormat;
 use crate::raster::interpolate::DepthMap;
@@ -15,6 +17,7 @@ use crate::raster::sample::{Image, Kind, UNITS, Unit, Wrap};
 use crate::regs::{self, Registers};
 
 pub(super) use crate::raster::state::UNIT_SOURCES;
+use crate::raster::state::is_color_readable;
 
 const MODE_SHADOW: u32 = 3;
 
@@ -57,19 +60,44 @@ pub(super) struct ImageKey {
     /// Semantic of the first coordinate.
     pub coordinates: usize,
     pub wrap: [Wrap; 2],
-    /// Whether width and height are powers of two: repetition needs no division then.
+    /// Whether width and height are powers of two, and their larger versions: repetition needs no division then.
     pub masked: [bool; 2],
+    pub filter: Option<FilterKey>,
+}
+
+/// Linear filters and levels of detail.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct FilterKey {
+    pub magnify_linear: bool,
+    pub minify_linear: bool,
+    /// Whether neighbouring levels are mixed; nothing if there is but one level.
+    pub between_levels: Option<bool>,
+    /// Bits of the level of detail up to which the image is taken for enlarged.
+    pub threshold: u32,
+}
+
+impl FilterKey {
+    fn new(filter: &Filter) -> FilterKey {
+        FilterKey {
+            magnify_linear: filter.magnify_linear,
+            minify_linear: filter.minify_linear,
+            between_levels: (filter.levels().len() > 1).then_some(filter.between_levels),
+            threshold: filter.threshold().to_bits(),
+        }
+    }
 }
 
 impl UnitKey {
-    fn decode(regs: &Registers, number: usize) -> UnitKey {
-        match Unit::decode(regs, number, Chip::default()) {
+    fn decode(regs: &Registers, number: usize, options: Options) -> UnitKey {
+        match Unit::decode(regs, number, options.chip) {
             Unit::Constant(color) => UnitKey::Constant(color),
-            Unit::Image(Image { kind, coordinates, texture, wrap, .. }) => UnitKey::Image(ImageKey {
+            Unit::Image(Image { kind, coordinates, texture, wrap, filter, .. }) => UnitKey::Image(ImageKey {
                 kind,
                 coordinates,
                 wrap,
-                masked: [texture.width, texture.height].map(u32::is_power_of_two),
+                masked: [texture.width, texture.height]
+                    .map(|size| (size * options.scale.get()).is_power_of_two()),
+                filter: filter.as_ref().map(FilterKey::new),
             }),
         }
     }
@@ -211,6 +239,8 @@ pub(super) struct PixelKey {
     /// Channels that are written.
     pub mask: [bool; 4],
     pub format: ColorFormat,
+    /// Whether blending and logic operations see the pixel; 0 otherwise.
+    pub readable: bool,
 }
 
 /// What happens to fragment and pixel.
@@ -231,7 +261,7 @@ pub(super) struct BlendKey {
 }
 
 impl OutputKey {
-    fn decode(regs: &Registers, blending: Blending) -> OutputKey {
+    fn decode(regs: &Registers, blending: Blending, chip: Chip) -> OutputKey {
         let mask = [8, 9, 10, 11].map(|bit| regs.bit(regs::DEPTH_TEST, bit));
         if regs.bits(regs::FRAGMENT_MODE, 0, 2) == MODE_SHADOW {
             return OutputKey::Shadow;
@@ -242,7 +272,10 @@ impl OutputKey {
         };
         match blending {
             Blending::Host => OutputKey::Color,
-            Blending::Program => OutputKey::Pixel(PixelKey { mix: MixKey::decode(regs), mask, format }),
+            Blending::Program => {
+                let readable = is_color_readable(regs, chip);
+                OutputKey::Pixel(PixelKey { mix: MixKey::decode(regs), mask, format, readable })
+            }
         }
     }
 }
@@ -270,9 +303,17 @@ impl FragmentKey {
     /// The key of a draw with these registers; none if it changes nothing. Shadow rendering reads the destination
     /// whatever `blending` says.
     pub fn decode(regs: &Registers, blending: Blending) -> Option<FragmentKey> {
-        let output = OutputKey::decode(regs, blending);
+        FragmentKey::with_options(regs, blending, Options::default())
+    }
+
+    pub(super) fn with_options(
+        regs: &Registers,
+        blending: Blending,
+        options: Options,
+    ) -> Option<FragmentKey> {
+        let output = OutputKey::decode(regs, blending, options.chip);
         let is_shadow = output == OutputKey::Shadow;
-        let tested = !is_shadow && DepthStencil::decode(regs, Chip::default()).is_some();
+        let tested = !is_shadow && DepthStencil::decode(regs, options.chip).is_some();
         if output == OutputKey::None && !tested {
             return None;
         }
@@ -285,7 +326,7 @@ impl FragmentKey {
             program.uses(source)
                 || lighting.as_ref().is_some_and(|lighting| lighting.sources().any(|s| s == source))
         };
-        let unit = |number: usize| uses(UNIT_SOURCES[number]).then(|| UnitKey::decode(regs, number));
+        let unit = |number: usize| uses(UNIT_SOURCES[number]).then(|| UnitKey::decode(regs, number, options));
         let has_fog = !is_shadow && output != OutputKey::None && fog::is_on(regs);
         Some(FragmentKey {
             units: [0, 1, 2].map(unit),

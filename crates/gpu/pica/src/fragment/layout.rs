@@ -13,7 +13,7 @@
 //!
 //! | binding | resource | content |
 //! |---|---|---|
-//! | [`DESTINATION_BINDING`] | storage buffer, read and written | colour buffer: stored pixels as they are in memory |
+//! | [`DESTINATION_BINDING`] | storage buffer, read and written | colour buffer: stored pixels as they are in memory, plane by plane |
 //! | [`DEPTH_BINDING`] | storage buffer, read and written | depth buffer: the same |
 //! | [`TRIANGLE_BINDING`] | uniform buffer of [`TRIANGLES_SIZE`] bytes | triangles |
 //! | [`BIN_BINDING`] | storage buffer, read | bins: the triangles of each tile |
@@ -25,6 +25,7 @@ use super::key::UNIT_SOURCES;
 use crate::memory::Memory;
 use crate::raster::Chip;
 use crate::raster::alpha_test::AlphaTest;
+use crate::raster::filter::Filter;
 use crate::raster::interpolate::DepthMap;
 use crate::raster::lighting::{Lighting, Lookup, entry as light_entry, table};
 use crate::raster::proctex;
@@ -61,14 +62,29 @@ pub const FOG_COLOR: u32 = CONSTANTS + 7 * 16;
 pub const DEPTH: u32 = FOG_COLOR + 16;
 /// Reference of the alpha test, u32.
 pub const ALPHA_REFERENCE: u32 = DEPTH + 16;
-/// Pixels in a row of the destination, u32; then two words unused.
+/// Pixels in a row of the destination, u32; then two words
+/// unused. [`MORE_TEXELS`], [`FIRST_ENLARGED`], [`DENSITY`]; then [`LEVELS`].
 pub const PIXEL_STRIDE: u32 = ALPHA_REFERENCE + 4;
 /// Blend constant: r, g, b, a as four u32.
 pub const BLEND_CONSTANT: u32 = ALPHA_REFERENCE + 16;
-/// Texture units: width, height, shadow bias, one word unused, then the border's r, g, b, a, all u32.
+/// Texture units: width, height, shadow bias, one word unused; the border's r, g, b, a, all u32; then, for planes other than
+/// the first ([`super::Scale`]): texels along each axis for one of the first plane's, less one, u32; the first texel, u32;
+/// two words unused.
 pub const UNITS: u32 = BLEND_CONSTANT + 16;
+/// Offset in a texture unit: texels of a larger version along each axis for one of the image, less one, u32.
+pub const MORE_TEXELS: u32 = 32;
+/// Offset in a texture unit: first texel of the larger version in the buffer, u32.
+pub const FIRST_ENLARGED: u32 = 36;
+/// Offset in a texture unit: the square of texels of the larger version for a sample's step, of those of the image for a pixel's,
+/// f32.
+pub const DENSITY: u32 = 40;
+/// Offset in a texture unit: bias of the level of detail, then the first and the last level, f32; a word unused.
+pub const LEVELS: u32 = 48;
+/// Words before texels that have levels: the first word of each level, counted from the first of these. The number of a level has
+/// four bits.
+pub const LEVEL_HEADER: u32 = 16;
 /// Bytes of a texture unit.
-pub const UNIT_STRIDE: u32 = 32;
+pub const UNIT_STRIDE: u32 = 64;
 /// Procedural texture, f32: amplitude, phase, 9 × frequency and a word unused for u; the same for v.
 pub const PROCTEX_AXES: u32 = UNITS + 3 * UNIT_STRIDE;
 /// Procedural texture, f32: first entry of the colour table, its last one from there; then two words unused.
@@ -84,14 +100,18 @@ pub const LIGHTS: u32 = LIGHT_SCALES + 32;
 pub const LIGHT_STRIDE: u32 = 112;
 /// Tile programs: tiles in a row of the framebuffer, its last row.
 pub const TILES: u32 = LIGHTS + 8 * LIGHT_STRIDE;
-/// Tile programs: offset of the first bin in its buffer in bytes; then a word unused.
+/// Tile programs: offset of the first bin in its buffer in bytes.
 pub const FIRST_BIN: u32 = TILES + 8;
+/// Tile programs: samples of a pixel along each axis.
+pub const SAMPLES: u32 = FIRST_BIN + 4;
 /// Tile programs: columns and rows where pixels are dropped, first and last plus one: x, y, x, y as i32.
 pub const OUTSIDE: u32 = TILES + 16;
 /// Tile programs: reference, input mask and write mask of the stencil test; then a word unused.
 pub const STENCIL: u32 = OUTSIDE + 16;
+/// Tile programs: bytes from plane to plane of the colour buffer and of the depth buffer; then two words unused.
+pub const PLANES: u32 = STENCIL + 16;
 /// Size of the uniform buffer.
-pub const UNIFORM_SIZE: u32 = STENCIL + 16;
+pub const UNIFORM_SIZE: u32 = PLANES + 16;
 
 /// Offsets within a light.
 pub mod light {
@@ -184,6 +204,11 @@ pub fn table_offset(number: usize) -> u32 {
 
 /// The uniform buffer for a draw. The caller, who knows the destination, fills in [`PIXEL_STRIDE`].
 pub fn uniforms(regs: &Registers) -> Box<Uniforms> {
+    uniforms_for(regs, Chip::default())
+}
+
+/// The same with other registers obeyed.
+pub(crate) fn uniforms_for(regs: &Registers, chip: Chip) -> Box<Uniforms> {
     let mut words = Words([0; UNIFORM_SIZE as usize / 4]);
     for (stage, offset) in raster::combiner::STAGES.into_iter().zip((CONSTANTS..).step_by(16)) {
         words.bytes(offset, regs.get(stage + 3));
@@ -195,7 +220,11 @@ pub fn uniforms(regs: &Registers) -> Box<Uniforms> {
     words.set(ALPHA_REFERENCE, [AlphaTest::decode(regs).map_or(0, |test| test.reference.into())]);
     words.bytes(BLEND_CONSTANT, regs.get(regs::BLEND_CONSTANT));
     for (unit, offset) in (0..UNIT_SOURCES.len()).zip((UNITS..).step_by(UNIT_STRIDE as usize)) {
-        if let Unit::Image(image) = Unit::decode(regs, unit, Chip::default()) {
+        if let Unit::Image(image) = Unit::decode(regs, unit, chip) {
+            if let Some(filter) = &image.filter {
+                let [first, last] = filter.range;
+                words.floats(offset + LEVELS, [filter.bias, first, last]);
+            }
             words.set(offset, [image.texture.width, image.texture.height, image.shadow_bias as u32]);
             words.bytes(offset + 16, image.border);
         }
@@ -235,20 +264,45 @@ pub fn texels(regs: &Registers, unit: usize, memory: &dyn Memory) -> Option<Vec<
         return None;
     }
     let Unit::Image(image) = Unit::decode(regs, unit, Chip::default()) else { return None };
+    Some(image_texels(&image, memory))
+}
+
+/// The texels of an image. If it has levels, [`LEVEL_HEADER`] words come first.
+pub(crate) fn image_texels(image: &Image, memory: &dyn Memory) -> Vec<u32> {
+    let levels = image.filter.as_ref().map(Filter::levels).unwrap_or_default();
+    if levels.len() < 2 {
+        let mut texels = Vec::new();
+        faces(image).for_each(|face| decode(&face, memory, &mut texels));
+        return texels;
+    }
+    with_levels(levels.iter().map(|level| {
+        let mut texels = Vec::new();
+        faces(image).for_each(|face| decode(&level.of(&face), memory, &mut texels));
+        texels
+    }))
+}
+
+/// Levels behind the words that say where each begins.
+pub(crate) fn with_levels(levels: impl Iterator<Item = Vec<u32>>) -> Vec<u32> {
+    let mut words = vec![0; LEVEL_HEADER as usize];
+    for (number, level) in levels.take(LEVEL_HEADER as usize).enumerate() {
+        words[number] = words.len() as u32;
+        words.extend(level);
+    }
+    words
+}
+
+fn decode(texture: &Texture, memory: &dyn Memory, texels: &mut Vec<u32>) {
     let mut cache = TileCache::default();
-    let mut texels = Vec::new();
-    for (number, texture) in (0..).zip(faces(&image)) {
-        cache.start(texture.tiles());
-        for t in 0..texture.height {
-            for tile in 0..texture.tiles_per_row() {
-                let place = (t >> 3) * texture.tiles_per_row() + tile;
-                let row = (t & 7) as usize * 8;
-                let len = (texture.width - tile * 8).min(8) as usize;
-                texels.extend_from_slice(&cache.tile(memory, &texture, number, place)[row..row + len]);
-            }
+    cache.start(texture.tiles());
+    for t in 0..texture.height {
+        for tile in 0..texture.tiles_per_row() {
+            let place = (t >> 3) * texture.tiles_per_row() + tile;
+            let row = (t & 7) as usize * 8;
+            let len = (texture.width - tile * 8).min(8) as usize;
+            texels.extend_from_slice(&cache.tile(memory, texture, 0, place)[row..row + len]);
         }
     }
-    Some(texels)
 }
 
 fn faces(image: &Image) -> impl Iterator<Item = Texture> {

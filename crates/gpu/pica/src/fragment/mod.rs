@@ -30,16 +30,19 @@
 //! | `key` | registers to a key |
 //! | [`layout`] | buffers |
 //! | `emit` | resources and arithmetic |
-//! | `texture`, `proctex`, `lighting` | the combiners' sources |
+//! | `texture`, `filter`, `proctex`, `lighting` | the combiners' sources |
 //! | `combiner` | the combiner stages |
 //! | `output` | all that follows |
+//! | `options` | what an embedder may choose |
 //! | [`tile`] | whole tiles, from triangles to stored pixels, as compute programs |
 
 mod combiner;
 mod emit;
+mod filter;
 mod key;
 pub mod layout;
 mod lighting;
+mod options;
 mod output;
 mod proctex;
 #[cfg(test)]
@@ -48,6 +51,7 @@ mod texture;
 pub mod tile;
 
 pub use key::{Blending, FragmentKey};
+pub use options::{Options, Scale};
 
 use xenoglot_ir::{Function, Module, Stage, Value};
 

@@ -126,13 +126,15 @@ pub fn mix(emit: &mut Emit, key: &PixelKey, source: [Value; 4], pixel: Option<[V
             MixKey::Replace | MixKey::Blend(_) => source,
         };
     };
+    let zero = emit.i32(0);
+    let seen = if key.readable { pixel } else { [zero; 4] };
     let mixed = match key.mix {
         MixKey::Replace => source,
         MixKey::Logic(number) => {
-            [0, 1, 2, 3].map(|channel: usize| logic(emit, number, source[channel], pixel[channel]))
+            [0, 1, 2, 3].map(|channel: usize| logic(emit, number, source[channel], seen[channel]))
         }
         MixKey::Blend(keys) => {
-            [0, 1, 2, 3].map(|channel: usize| blend(emit, keys[channel], channel, &source, &pixel))
+            [0, 1, 2, 3].map(|channel: usize| blend(emit, keys[channel], channel, &source, &seen))
         }
     };
     [0, 1, 2, 3].map(|channel: usize| if key.mask[channel] { mixed } else { pixel }[channel])

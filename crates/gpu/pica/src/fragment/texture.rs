@@ -1,22 +1,27 @@
-//! The texture units: the nearest texel of the base level, found with the chip's own arithmetic in a buffer of decoded
+//! The texture units: the nearest texel of the base level, or what the filter asks for (`filter`), found with the chip's own arithmetic in a buffer of decoded
 //! texels, so that the host's samplers have no say.
 
 use xenoglot_ir::{Op, Type, Value};
 
 use super::emit::{Emit, Storage};
+use super::filter;
 use super::key::{ImageKey, UnitKey};
-use super::layout::{UNIT_STRIDE, UNITS};
+use super::layout::{FIRST_ENLARGED, MORE_TEXELS, UNIT_STRIDE, UNITS};
 use crate::raster::batch::semantic;
 use crate::raster::sample::{Kind, Wrap};
 
 const DEPTH_MAX: f32 = 16_777_215.0;
 
+/// A column or row of texels, and whether the border shows instead.
+pub type Wrapped = (Value, Option<Value>);
+
 /// A place in an image.
-struct Place {
-    u: Value,
-    v: Value,
+pub struct Place {
+    pub u: Value,
+    pub v: Value,
     /// Face of a cube.
-    face: Option<Value>,
+    pub face: Option<Value>,
+    side: Option<Side>,
     /// Distance to compare with a shadow map.
     depth: Option<Value>,
 }
@@ -29,19 +34,75 @@ pub fn sample(emit: &mut Emit, unit: usize, key: &UnitKey) -> [Value; 4] {
     }
 }
 
-struct Sampler<'a> {
+/// A texture unit.
+pub struct Sampler<'a> {
     unit: usize,
-    image: &'a ImageKey,
+    pub image: &'a ImageKey,
     /// Of the unit's values in the uniform buffer.
-    base: u32,
+    pub base: u32,
 }
 
 impl Sampler<'_> {
     fn run(&self, emit: &mut Emit) -> [Value; 4] {
         let place = self.place(emit);
-        let (width, height) = (emit.uniform_i32(self.base), emit.uniform_i32(self.base + 4));
-        let (s, outside_s) = self.texel_coordinate(emit, place.u, width, 0);
-        let (t, outside_t) = self.texel_coordinate(emit, place.v, height, 1);
+        let color = match &self.image.filter {
+            None => self.nearest(emit, &place),
+            Some(key) => filter::sample(self, emit, key, &place),
+        };
+        match place.depth {
+            Some(depth) if self.image.kind.is_shadow() => self.compare(emit, color, depth),
+            _ => color,
+        }
+    }
+
+    fn nearest(&self, emit: &mut Emit, place: &Place) -> [Value; 4] {
+        let size = [0, 4].map(|at| self.size(emit, at));
+        let texels = [(place.u, 0), (place.v, 1)].map(|(coordinate, axis): (Value, usize)| {
+            let scale = emit.float(size[axis]);
+            let texel = emit.fmul(coordinate, scale);
+            let texel = emit.truncate(texel);
+            self.wrapped(emit, texel, size[axis], axis)
+        });
+        let first = self.first_texel(emit, None);
+        self.texel(emit, place, first, size, texels)
+    }
+
+    /// Width or height of the image, or of its larger version.
+    pub fn size(&self, emit: &mut Emit, at: u32) -> Value {
+        let size = emit.uniform_i32(self.base + at);
+        self.enlarge(emit, size)
+    }
+
+    /// A width or height, or that of the larger version.
+    pub fn enlarge(&self, emit: &mut Emit, size: Value) -> Value {
+        let Some(enlarged) = emit.enlarged else { return size };
+        let more = emit.uniform_i32(self.base + MORE_TEXELS);
+        let more = emit.imul(more, enlarged);
+        let more = emit.imul(more, size);
+        emit.iadd(size, more)
+    }
+
+    /// The first texel of a level, or of the image if it has none; nothing if that is the buffer's first.
+    pub fn first_texel(&self, emit: &mut Emit, level: Option<Value>) -> Option<Value> {
+        let image = emit.enlarged.map(|enlarged| {
+            let first = emit.uniform_i32(self.base + FIRST_ENLARGED);
+            emit.imul(first, enlarged)
+        });
+        let Some(level) = level else { return image };
+        let entry = image.map_or(level, |image| emit.iadd(image, level));
+        let first = emit.load_word(Storage::Texture(self.unit), entry);
+        Some(image.map_or(first, |image| emit.iadd(image, first)))
+    }
+
+    /// The texel of a column and a row, counted from below, or the border's colour.
+    pub fn texel(
+        &self,
+        emit: &mut Emit,
+        place: &Place,
+        first: Option<Value>,
+        [width, height]: [Value; 2],
+        [(s, outside_s), (t, outside_t)]: [Wrapped; 2],
+    ) -> [Value; 4] {
         // The first row is the top one.
         let one = emit.i32(1);
         let last = emit.isub(height, one);
@@ -51,7 +112,10 @@ impl Sampler<'_> {
             row = emit.iadd(row, first);
         }
         let index = emit.imul(row, width);
-        let index = emit.iadd(index, s);
+        let mut index = emit.iadd(index, s);
+        if let Some(first) = first {
+            index = emit.iadd(index, first);
+        }
         let texel = emit.load_word(Storage::Texture(self.unit), index);
         let mut color = emit.bytes_of(texel);
         let outside = match (outside_s, outside_t) {
@@ -65,16 +129,25 @@ impl Sampler<'_> {
                 *channel = emit.select(outside, border, *channel);
             }
         }
-        match place.depth {
-            Some(depth) if self.image.kind.is_shadow() => self.compare(emit, color, depth),
-            _ => color,
+        color
+    }
+
+    /// Coordinates on the image of a place that is beside another one, on the face of that one if it is a cube's.
+    pub fn on_image(&self, emit: &mut Emit, beside: &Place, [u, v, w]: [Value; 3]) -> [Value; 2] {
+        match (self.image.kind, &beside.side) {
+            (Kind::Cube | Kind::ShadowCube, Some(side)) => {
+                let coordinates = side.on_face(emit, u, v, w);
+                face_coordinates(emit, coordinates)
+            }
+            (Kind::Projection | Kind::Shadow { perspective: true }, _) => [emit.fdiv(u, w), emit.fdiv(v, w)],
+            _ => [u, v],
         }
     }
 
     fn place(&self, emit: &mut Emit) -> Place {
         let attributes = emit.attributes(self.image.coordinates);
         let [mut u, mut v] = [0, 1].map(|lane| emit.b.extract(attributes, lane));
-        let (mut face, mut depth) = (None, None);
+        let (mut face, mut side, mut depth) = (None, None, None);
         let third = |emit: &mut Emit| {
             let attributes = emit.attributes(semantic::TEX0);
             emit.b.extract(attributes, 2)
@@ -90,31 +163,20 @@ impl Sampler<'_> {
             }
             Kind::Cube | Kind::ShadowCube => {
                 let w = third(emit);
-                let (number, [x, y, z]) = cube_face(emit, u, v, w);
-                let half = emit.f32(0.5);
-                [u, v] = [x, y].map(|value| {
-                    let value = emit.fdiv(value, z);
-                    let value = emit.fmul(value, half);
-                    emit.fadd(value, half)
-                });
-                face = Some(number);
+                let found = Side::of(emit, u, v, w);
+                let coordinates = found.on_face(emit, u, v, w);
+                let z = coordinates[2];
+                [u, v] = face_coordinates(emit, coordinates);
+                face = Some(found.number);
+                side = Some(found);
                 depth = Some(emit.abs(z));
             }
         }
-        Place { u, v, face, depth }
+        Place { u, v, face, side, depth }
     }
 
-    /// The texel's column or row, and whether the border shows instead.
-    fn texel_coordinate(
-        &self,
-        emit: &mut Emit,
-        coordinate: Value,
-        size: Value,
-        axis: usize,
-    ) -> (Value, Option<Value>) {
-        let scale = emit.float(size);
-        let place = emit.fmul(coordinate, scale);
-        let c = emit.truncate(place);
+    /// A column or row within the image, and whether the border shows instead.
+    pub fn wrapped(&self, emit: &mut Emit, c: Value, size: Value, axis: usize) -> Wrapped {
         let (zero, one) = (emit.i32(0), emit.i32(1));
         let last = emit.isub(size, one);
         let masked = self.image.masked[axis];
@@ -179,28 +241,52 @@ fn repeat(emit: &mut Emit, c: Value, size: Value, masked: bool) -> Value {
     emit.and(c, mask)
 }
 
-/// The face a direction points to, and its coordinates x, y, z there.
-fn cube_face(emit: &mut Emit, u: Value, v: Value, w: Value) -> (Value, [Value; 3]) {
-    let [x, y, z] = [u, v, w].map(|value| emit.abs(value));
-    let (along_x, also_x) = (emit.less(y, x), emit.less(z, x));
-    let along_x = emit.and(along_x, also_x);
-    let along_y = emit.less(z, y);
-    let zero = emit.f32(0.0);
-    let [right, up, front] = [u, v, w].map(|value| emit.less(zero, value));
-    let [minus_u, minus_v, minus_w] = [u, v, w].map(|value| emit.negate(value));
+/// The face that a direction points to.
+struct Side {
+    number: Value,
+    along_x: Value,
+    along_y: Value,
+    /// Whether u, v and w are above 0.
+    positive: [Value; 3],
+}
 
-    let side = |emit: &mut Emit, positive: Value, first: u32| {
-        let (first, second) = (emit.i32(first), emit.i32(first + 1));
-        emit.select(positive, first, second)
-    };
-    let [side_x, side_y, side_z] = [(right, 0), (up, 2), (front, 4)].map(|(p, n)| side(emit, p, n));
-    let v_of_x = emit.select(right, minus_v, v);
-    let u_of_y = emit.select(up, u, minus_u);
-    let v_of_z = emit.select(front, minus_v, v);
-    let mut pick = |x: Value, y: Value, z: Value| {
-        let rest = emit.select(along_y, y, z);
-        emit.select(along_x, x, rest)
-    };
-    let face = pick(side_x, side_y, side_z);
-    (face, [pick(minus_w, u_of_y, u), pick(v_of_x, w, v_of_z), pick(u, v, w)])
+impl Side {
+    fn of(emit: &mut Emit, u: Value, v: Value, w: Value) -> Side {
+        let [x, y, z] = [u, v, w].map(|value| emit.abs(value));
+        let (along_x, also_x) = (emit.less(y, x), emit.less(z, x));
+        let along_x = emit.and(along_x, also_x);
+        let along_y = emit.less(z, y);
+        let zero = emit.f32(0.0);
+        let positive = [u, v, w].map(|value| emit.less(zero, value));
+        let [side_x, side_y, side_z] = [0, 1, 2].map(|axis: usize| {
+            let (first, second) = (emit.i32(2 * axis as u32), emit.i32(2 * axis as u32 + 1));
+            emit.select(positive[axis], first, second)
+        });
+        let rest = emit.select(along_y, side_y, side_z);
+        let number = emit.select(along_x, side_x, rest);
+        Side { number, along_x, along_y, positive }
+    }
+
+    /// Coordinates x, y, z of a direction on this face.
+    fn on_face(&self, emit: &mut Emit, u: Value, v: Value, w: Value) -> [Value; 3] {
+        let [right, up, front] = self.positive;
+        let [minus_u, minus_v, minus_w] = [u, v, w].map(|value| emit.negate(value));
+        let v_of_x = emit.select(right, minus_v, v);
+        let u_of_y = emit.select(up, u, minus_u);
+        let v_of_z = emit.select(front, minus_v, v);
+        [[minus_w, u_of_y, u], [v_of_x, w, v_of_z], [u, v, w]].map(|[x, y, z]| {
+            let rest = emit.select(self.along_y, y, z);
+            emit.select(self.along_x, x, rest)
+        })
+    }
+}
+
+/// Coordinates of 0 to 1 on a face.
+fn face_coordinates(emit: &mut Emit, [x, y, z]: [Value; 3]) -> [Value; 2] {
+    let half = emit.f32(0.5);
+    [x, y].map(|value| {
+        let value = emit.fdiv(value, z);
+        let value = emit.fmul(value, half);
+        emit.fadd(value, half)
+    })
 }

@@ -72,7 +72,7 @@ enum Step {
     Draw(Draw),
     Kernel(Kernel),
     Copy { from: Source, part: Range<u64>, to: Buffer, at: u64 },
-    Present { from: Source, levels: Buffer, picture: Texture, offset: u32, groups: u32 },
+    Present { from: Source, levels: Buffer, picture: Texture, offset: u32, groups: [u32; 2] },
 }
 
 #[derive(Debug)]
@@ -81,7 +81,8 @@ struct Draw {
     buffers: Buffers,
     /// Of its uniforms and of its triangles, in bytes.
     offsets: [u32; 2],
-    bins: u32,
+    /// Bins and planes.
+    groups: [u32; 2],
 }
 
 #[derive(Debug)]
@@ -91,7 +92,7 @@ struct Kernel {
     to: Buffer,
     /// Of its parameters, in bytes.
     offset: u32,
-    groups: u32,
+    groups: [u32; 2],
 }
 
 impl Batch {
@@ -108,7 +109,7 @@ impl Batch {
         at as u32 * 4
     }
 
-    /// Adds a draw whose bins are in [`Batch::lists`].
+    /// Adds a draw of some bins, which are in [`Batch::lists`], and planes.
     pub fn draw(
         &mut self,
         device: &Device,
@@ -116,14 +117,14 @@ impl Batch {
         buffers: Buffers,
         uniforms: &Uniforms,
         triangles: &[u32],
-        bins: u32,
+        groups: [u32; 2],
     ) {
         let offsets = [uniforms.as_slice(), triangles].map(|words| self.place(device, words));
-        self.steps.push(Step::Draw(Draw { program, buffers, offsets, bins }));
+        self.steps.push(Step::Draw(Draw { program, buffers, offsets, groups }));
         self.draws = true;
     }
 
-    /// Adds a program of [`Kernels`] with so many invocations.
+    /// Adds a program of [`Kernels`] with so many invocations in each plane.
     pub fn kernel(
         &mut self,
         device: &Device,
@@ -131,10 +132,10 @@ impl Batch {
         from: Source,
         to: &Buffer,
         params: &[u32; PARAMS],
-        invocations: u32,
+        [invocations, planes]: [u32; 2],
     ) {
         let offset = self.place(device, params);
-        let groups = groups(invocations);
+        let groups = [groups(invocations), planes];
         self.steps.push(Step::Kernel(Kernel {
             program: program.clone(),
             from,
@@ -156,7 +157,8 @@ impl Batch {
         let offset = self.place(device, params);
         let [width, height, _] = picture.size();
         let (levels, picture) = (levels.clone(), picture.clone());
-        self.steps.push(Step::Present { from, levels, picture, offset, groups: groups(width * height) });
+        let groups = [groups(width), height];
+        self.steps.push(Step::Present { from, levels, picture, offset, groups });
     }
 
     /// Adds a copy of bytes; multiples of 4.
@@ -205,7 +207,7 @@ impl Batch {
         };
         for step in &steps {
             match step {
-                Step::Draw(Draw { program, buffers, offsets, bins }) => {
+                Step::Draw(Draw { program, buffers, offsets, groups }) => {
                     let arguments = match of_draws.get(buffers) {
                         Some(arguments) => arguments.clone(),
                         None => {
@@ -216,7 +218,7 @@ impl Batch {
                             arguments
                         }
                     };
-                    commands.dispatch(program, &arguments, offsets, [*bins, 1, 1]);
+                    commands.dispatch(program, &arguments, offsets, [groups[0], groups[1], 1]);
                 }
                 Step::Kernel(Kernel { program, from, to, offset, groups }) => {
                     let arguments = match of_kernels.get(&(from, to)) {
@@ -229,7 +231,7 @@ impl Batch {
                             arguments
                         }
                     };
-                    commands.dispatch(program, &arguments, &[*offset], [*groups, 1, 1]);
+                    commands.dispatch(program, &arguments, &[*offset], [groups[0], groups[1], 1]);
                 }
                 Step::Present { from, levels, picture, offset, groups } => {
                     let buffers =
@@ -237,7 +239,7 @@ impl Batch {
                     let all: Vec<Argument> =
                         buffers.into_iter().chain([Argument::Texture(picture.clone())]).collect();
                     let arguments = Arguments::of(device, &kernels.present_layout, &all)?;
-                    commands.dispatch(&kernels.present, &arguments, &[*offset], [*groups, 1, 1]);
+                    commands.dispatch(&kernels.present, &arguments, &[*offset], [groups[0], groups[1], 1]);
                 }
                 Step::Copy { from, part, to, at } => commands.copy(&buffer(from), part.clone(), to, *at),
             }

@@ -1,5 +1,6 @@
 //! Triangles of a draw as tile programs read them: setup on the CPU, then a list of triangles for each tile.
 
+use crate::fragment::Scale;
 use crate::fragment::layout::TRIANGLES_SIZE;
 use crate::fragment::tile::{ATTRIBUTE_BYTES, BIN_BYTES, TRIANGLE_BYTES, TileKey};
 use crate::raster::clip::{Clipped, Clipper, align_quaternions};
@@ -23,6 +24,8 @@ pub struct Bins {
     /// Triangles, as [`crate::fragment::tile`] describes them.
     records: Vec<u32>,
     triangles: u32,
+    /// How far samples lie from the middle of their pixel, in sixteenths.
+    reach: i32,
     /// Tile and triangle, in the order of triangles.
     touched: Vec<(u32, u32)>,
     /// Triangles of each tile, then where its list goes on.
@@ -35,12 +38,13 @@ pub struct NotFinite;
 
 impl Bins {
     /// Takes the triangles of a draw. `pixels` is as [`crate::renderer::Renderer::draw`] has it, with the CPU renderer's
-    /// measure: what does not fit is left out.
+    /// measure: what does not fit is left out. With a scale, tiles are found for all samples of their pixels.
     pub fn collect(
         &mut self,
         regs: &Registers,
         state: &State,
         key: &TileKey,
+        scale: Scale,
         triangles: &[Triangle],
         pixels: &mut u64,
     ) -> Result<Result<(), OutOfPixels>, NotFinite> {
@@ -50,6 +54,7 @@ impl Bins {
         self.records.clear();
         self.touched.clear();
         self.triangles = 0;
+        self.reach = if scale == Scale::ONE { 0 } else { 8 };
         let lit = state.shading.as_ref().is_some_and(|shading| shading.lighting.is_some());
         let mut clipper = std::mem::take(&mut self.clipper);
         let mut all = || {
@@ -96,7 +101,9 @@ impl Bins {
         }
         let (touched, triangle, tiles_per_row) =
             (&mut self.touched, self.triangles, state.size.tiles_per_row());
-        for_tiles(setup, state.size, |[x, y], _, _| touched.push((y * tiles_per_row + x, triangle)));
+        for_tiles(setup, state.size, self.reach, |[x, y], _, _| {
+            touched.push((y * tiles_per_row + x, triangle))
+        });
         self.triangles += 1;
 
         let bounds = &setup.bounds;
@@ -104,7 +111,9 @@ impl Bins {
         let ends =
             [range(bounds.x0, bounds.x1), range(bounds.y0, bounds.y1), (setup.weight_sum as f32).to_bits()];
         for (step, end) in ends.into_iter().enumerate() {
-            self.records.extend(setup.weights.map(|weight| weight[step] as u32));
+            // Steps from pixel to pixel are multiples of 16.
+            let shift = if step == 0 { 0 } else { 4 };
+            self.records.extend(setup.weights.map(|weight| (weight[step] >> shift) as u32));
             self.records.push(end);
         }
         let attributes = self.semantics.iter().map(|&semantic| setup.attributes[semantic]);

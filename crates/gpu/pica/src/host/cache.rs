@@ -7,6 +7,10 @@
 //! their owner or from guest memory. Pixels of the two may differ in size: a colour buffer of one format is read as a texture
 //! of another, byte for byte as in guest memory.
 //!
+//! With a [scale](Scale), a copy has several planes of words: guest memory's own, which is the first one, and each sample of the
+//! larger picture. All that happens to bytes happens in each plane; what comes from guest memory is the same in all, and what
+//! goes there is the first one's.
+//!
 //! A memory fill is a copy of one pixel that repeats. It does nothing on the device until its bytes are read.
 
 use std::ops::Range;
@@ -17,6 +21,7 @@ use xenoglot_host::{Buffer, Commands, Device, Error, Layout};
 
 use super::batch::{Batch, Source};
 use super::kernels::{Kernels, params};
+use crate::fragment::Scale;
 use crate::memory::{ADDRESSES, Mark, Memory, PAGE};
 use crate::raster::framebuffer::PixelBuffer;
 use crate::report::Traffic;
@@ -56,6 +61,17 @@ impl Context<'_> {
     }
 }
 
+/// A copy that was asked for.
+#[derive(Clone, Debug)]
+pub struct Found {
+    /// Which.
+    pub id: Id,
+    /// Its words.
+    pub buffer: Buffer,
+    /// Words from plane to plane.
+    pub stride: u32,
+}
+
 /// A range of guest memory as pixels.
 #[derive(Debug)]
 struct Copy {
@@ -79,6 +95,11 @@ impl Copy {
         self.place.address.into()
     }
 
+    /// Words from plane to plane; what repeats is the same in all.
+    fn stride(&self) -> u32 {
+        if matches!(self.content, Content::Fill(_)) { 0 } else { self.pixels }
+    }
+
     fn bytes(&self) -> u64 {
         match &self.content {
             Content::Words(buffer) => buffer.size(),
@@ -90,6 +111,7 @@ impl Copy {
 /// Copies of guest memory.
 #[derive(Debug, Default)]
 pub struct Cache {
+    scale: Scale,
     copies: FxHashMap<Id, Copy>,
     next: u32,
     /// The owners of bytes that are newer than guest memory's.
@@ -124,6 +146,21 @@ fn mark(memory: &mut dyn Memory, range: &Range<u64>, state: Mark) {
 }
 
 impl Cache {
+    /// No copies yet.
+    pub fn new(scale: Scale) -> Cache {
+        Cache { scale, ..Cache::default() }
+    }
+
+    /// Samples of the copies' pixels.
+    pub fn scale(&self) -> Scale {
+        self.scale
+    }
+
+    /// Bytes on the device of a copy of so many pixels.
+    pub fn size_of(&self, pixels: u64) -> u64 {
+        pixels.saturating_mul(4 * u64::from(self.scale.planes()))
+    }
+
     /// Whether a copy owns some of a range.
     pub fn owns(&self, range: &Range<u64>) -> bool {
         !range.is_empty() && self.owners.overlaps(range)
@@ -162,7 +199,7 @@ impl Cache {
         place: PixelBuffer,
         pixels: u32,
         needed: &Range<u64>,
-    ) -> Result<(Id, Buffer), Error> {
+    ) -> Result<Found, Error> {
         let found = self
             .copies
             .iter()
@@ -171,7 +208,7 @@ impl Cache {
         let id = match found {
             Some((id, have)) if have >= pixels => id,
             smaller => {
-                let content = Content::Words(cx.device.buffer(u64::from(pixels) * 4)?);
+                let content = Content::Words(cx.device.buffer(self.size_of(pixels.into()))?);
                 let id = self.add(place, pixels, content);
                 if let Some((old, _)) = smaller {
                     // The larger copy takes over what the smaller one owns.
@@ -195,9 +232,9 @@ impl Cache {
         let clock = self.clock;
         let copy = self.copies.get_mut(&id).filter(|copy| matches!(copy.content, Content::Words(_)));
         match copy {
-            Some(Copy { content: Content::Words(buffer), used, .. }) => {
+            Some(Copy { content: Content::Words(buffer), used, pixels, .. }) => {
                 *used = clock;
-                Ok((id, buffer.clone()))
+                Ok(Found { id, buffer: buffer.clone(), stride: *pixels })
             }
             _ => Err(Error::Arguments("a copy of guest memory is gone".into())),
         }
@@ -235,11 +272,11 @@ impl Cache {
         for gap in copy.valid.gaps(needed) {
             for (range, owner) in self.owners.overlapping(&gap) {
                 if let Some(from) = self.copies.get(owner) {
-                    convert(cx, from, copy, &clip(range, &gap));
+                    convert(cx, from, copy, self.scale.planes(), &clip(range, &gap));
                 }
             }
             for range in self.owners.gaps(&gap) {
-                upload(cx, &*memory, copy, &range);
+                upload(cx, &*memory, copy, self.scale.planes(), &range);
                 self.mark_cached(memory, &range);
             }
         }
@@ -308,7 +345,7 @@ impl Cache {
                         valid: RangeSet::new(),
                         used: 0,
                     };
-                    convert(cx, copy, &packed, &piece);
+                    convert(cx, copy, &packed, 1, &piece);
                     parts.push((buffer, 0..len, piece));
                 }
             }
@@ -344,9 +381,9 @@ impl Cache {
 
     /// Drops all copies with what they own. Pages stay marked dirty until they are flushed, which then writes nothing.
     pub fn forget(&mut self) {
-        let (next, clock) = (self.next, self.clock + 1);
+        let (scale, next, clock) = (self.scale, self.next, self.clock + 1);
         let dirty = std::mem::take(&mut self.dirty);
-        *self = Cache { next, clock, forgotten: clock, dirty, ..Cache::default() };
+        *self = Cache { scale, next, clock, forgotten: clock, dirty, ..Cache::default() };
     }
 
     /// Drops the least recently used copies if there are too many, after it has brought what they own to guest memory.
@@ -374,35 +411,50 @@ impl Cache {
     }
 }
 
-/// Adds the step that brings bytes from one copy to another.
-fn convert(cx: &mut Context, from: &Copy, to: &Copy, range: &Range<u64>) {
+/// Adds the step that brings bytes from one copy to another, in some of their planes.
+fn convert(cx: &mut Context, from: &Copy, to: &Copy, planes: u32, range: &Range<u64>) {
     let Content::Words(target) = &to.content else { return };
     let delta = to.place.address.wrapping_sub(from.place.address);
     let (source, fill) = match &from.content {
         Content::Words(buffer) => (Source::Buffer(buffer.clone()), [0, 0]),
         Content::Fill(pixel) => (Source::Lists, [1, *pixel]),
     };
-    convert_from(cx, source, [from.place.bytes, 0, delta], fill, (to.place, target), range);
+    convert_from(cx, source, [from.place.bytes, 0, delta, from.stride()], fill, (to, target, planes), range);
 }
 
-/// The same for any source: its bytes per pixel, its first word, and the difference to add to the target's byte offsets.
+/// The same for any source: its bytes per pixel, its first word, the difference to add to the target's byte offsets, and words
+/// from plane to plane.
 fn convert_from(
     cx: &mut Context,
     source: Source,
-    [bytes, first_word, delta]: [u32; 3],
+    [bytes, first_word, delta, stride]: [u32; 4],
     [is_fill, pixel]: [u32; 2],
-    (place, target): (PixelBuffer, &Buffer),
+    (to, target, planes): (&Copy, &Buffer, u32),
     range: &Range<u64>,
 ) {
-    let [lo, hi] = [range.start, range.end].map(|at| (at - u64::from(place.address)) as u32);
+    let place = to.place;
+    let [lo, hi] = [range.start, range.end].map(|at| (at - to.start()) as u32);
     let first = lo / place.bytes;
     let count = hi.div_ceil(place.bytes) - first;
-    let words = params(&[first, count, place.bytes, bytes, first_word, lo, hi, delta, is_fill, pixel]);
-    cx.batch.kernel(cx.device, &cx.kernels.convert, source, target, &words, count);
+    let words = params(&[
+        first,
+        count,
+        place.bytes,
+        bytes,
+        first_word,
+        lo,
+        hi,
+        delta,
+        is_fill,
+        pixel,
+        stride,
+        to.stride(),
+    ]);
+    cx.batch.kernel(cx.device, &cx.kernels.convert, source, target, &words, [count, planes]);
 }
 
 /// Adds the step that brings bytes from guest memory to a copy. What is not memory is 0.
-fn upload(cx: &mut Context, memory: &dyn Memory, to: &Copy, range: &Range<u64>) {
+fn upload(cx: &mut Context, memory: &dyn Memory, to: &Copy, planes: u32, range: &Range<u64>) {
     let Content::Words(target) = &to.content else { return };
     let len = (range.end - range.start) as u32;
     let start = range.start as u32;
@@ -412,12 +464,12 @@ fn upload(cx: &mut Context, memory: &dyn Memory, to: &Copy, range: &Range<u64>) 
     };
     cx.traffic.uploaded += u64::from(len);
     let at = range.start - to.start();
-    if to.place.bytes == 4 && at.is_multiple_of(4) && len.is_multiple_of(4) {
+    if planes == 1 && to.place.bytes == 4 && at.is_multiple_of(4) && len.is_multiple_of(4) {
         let from = u64::from(first) * 4;
         return cx.batch.copy(Source::Lists, from..from + u64::from(len), target, at);
     }
     let delta = to.place.address.wrapping_sub(start);
-    convert_from(cx, Source::Lists, [4, first, delta], [0, 0], (to.place, target), range);
+    convert_from(cx, Source::Lists, [4, first, delta, 0], [0, 0], (to, target, planes), range);
 }
 
 /// Puts packed bytes into guest memory.

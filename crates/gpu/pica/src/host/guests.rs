@@ -9,21 +9,26 @@ use xenoglot_host::{Device, Error};
 use xenoglot_ir::Module;
 
 use crate::fragment::tile::{self, TileKey};
+use crate::fragment::{Options, Scale};
+use crate::raster::Chip;
 use crate::regs::{COUNT, Registers};
 use crate::shader::{Program, Shader, Source, module_for_host};
 
-/// A pixel state: pairs of register and value, all others 0.
-const PIXELS: &str = "pica pixels 1";
+/// A pixel state: options, and pairs of register and value, all others 0.
+const PIXELS: &str = "pica pixels 2";
 /// A shader: code, descriptors, entry point, outputs that EMIT copies.
 const SHADER: &str = "pica shader 1";
 
-type PixelsBytes = Vec<(u32, u32)>;
+type PixelsBytes = (OptionsBytes, Vec<(u32, u32)>);
+/// Samples along each axis; filters, levels of detail, permissions.
+type OptionsBytes = (u32, [bool; 3]);
 type ShaderBytes = (Vec<u32>, Vec<u32>, u32, Option<u16>);
 
 /// The key of a tile program, with the registers it is of where somebody wants to keep them.
 #[derive(Clone, Debug)]
 pub(super) struct PixelState {
     key: TileKey,
+    options: Options,
     regs: Option<Registers>,
 }
 
@@ -42,9 +47,10 @@ impl Hash for PixelState {
 }
 
 impl PixelState {
-    /// The state of a draw.
-    pub fn new(key: TileKey, regs: &Registers, cache: &Cache) -> PixelState {
-        PixelState { key, regs: cache.is_kept().then(|| regs.clone()) }
+    /// The state of a draw; none if it changes nothing.
+    pub fn decode(regs: &Registers, options: Options, cache: &Cache) -> Option<PixelState> {
+        let key = TileKey::decode(regs, options)?;
+        Some(PixelState { key, options, regs: cache.is_kept().then(|| regs.clone()) })
     }
 
     /// What decides about the code.
@@ -61,17 +67,20 @@ impl PixelState {
     }
 
     fn guest(&self, regs: &Registers) -> Guest {
-        let program = to_bytes(&self.needed(regs)).unwrap_or_default();
+        let Options { scale, chip } = self.options;
+        let options = (scale.get(), [chip.filters, chip.mipmaps, chip.permissions]);
+        let bytes: PixelsBytes = (options, self.needed(regs));
+        let program = to_bytes(&bytes).unwrap_or_default();
         Guest { kind: PIXELS.into(), program, recording: Recording::default() }
     }
 
     /// The registers without which the key would be another: states that differ in other ones only are kept once.
-    fn needed(&self, regs: &Registers) -> PixelsBytes {
+    fn needed(&self, regs: &Registers) -> Vec<(u32, u32)> {
         let mut left = regs.clone();
         for register in 0..COUNT as u32 {
             let value = left.get(register);
             left.set(register, 0);
-            if value != 0 && TileKey::decode(&left).as_ref() != Some(&self.key) {
+            if value != 0 && TileKey::decode(&left, self.options).as_ref() != Some(&self.key) {
                 left.set(register, value);
             }
         }
@@ -79,9 +88,9 @@ impl PixelState {
     }
 }
 
-/// What a cache keeps of a draw's pixel state; none if the draw changes nothing.
-pub fn guest_of_pixels(regs: &Registers) -> Option<Guest> {
-    Some(PixelState { key: TileKey::decode(regs)?, regs: None }.guest(regs))
+/// What a cache keeps of a draw's pixel state on renderers with these options; none if the draw changes nothing.
+pub fn guest_of_pixels(regs: &Registers, options: Options) -> Option<Guest> {
+    Some(PixelState { key: TileKey::decode(regs, options)?, options, regs: None }.guest(regs))
 }
 
 /// Keeps a shader in a cache.
@@ -100,8 +109,12 @@ fn module(guest: &Guest) -> Option<Module> {
     match guest.kind.as_str() {
         PIXELS => {
             let mut regs = Registers::default();
-            from_bytes::<PixelsBytes>(&guest.program)?.into_iter().for_each(|(n, value)| regs.set(n, value));
-            Some(tile::generate(&TileKey::decode(&regs)?))
+            let ((scale, [filters, mipmaps, permissions]), values) =
+                from_bytes::<PixelsBytes>(&guest.program)?;
+            values.into_iter().for_each(|(n, value)| regs.set(n, value));
+            let chip = Chip { filters, mipmaps, permissions };
+            let options = Options { scale: Scale::new(scale)?, chip };
+            Some(tile::generate(&TileKey::decode(&regs, options)?))
         }
         SHADER => {
             let (code, descriptors, entry, geometry) = from_bytes::<ShaderBytes>(&guest.program)?;
@@ -138,12 +151,13 @@ mod tests {
                 regs.set(n, 0x0012_3457 * n);
             }
         }
-        let key = TileKey::decode(&regs).unwrap();
-        let state = PixelState { key: key.clone(), regs: None };
+        let options = Options { scale: Scale::MAX, ..Options::default() };
+        let key = TileKey::decode(&regs, options).unwrap();
+        let state = PixelState { key: key.clone(), options, regs: None };
         let needed = state.needed(&regs);
         let mut again = Registers::default();
         needed.iter().for_each(|&(n, value)| again.set(n, value));
-        assert_eq!(TileKey::decode(&again), Some(key));
+        assert_eq!(TileKey::decode(&again, options), Some(key));
         assert!(needed.len() < 40, "{needed:x?}");
         // Nothing of a vertex shader matters.
         assert!(needed.iter().all(|&(n, _)| n < 0x280));
@@ -151,7 +165,7 @@ mod tests {
         assert_eq!(state.needed(&regs), needed);
         let guest = Guest {
             kind: PIXELS.into(),
-            program: to_bytes(&needed).unwrap(),
+            program: state.guest(&regs).program,
             recording: Recording::default(),
         };
         assert_eq!(module(&guest).unwrap().to_string(), tile::generate(state.key()).to_string());

@@ -1,5 +1,6 @@
 // Programs that move and decode guest memory on the device. A buffer holds pixels of 2, 3 or 4 bytes, a word per pixel, in the
-// order of guest memory; the words of pixels of four bytes are those of guest memory.
+// order of guest memory; the words of pixels of four bytes are those of guest memory. With a scale of n it has 1 + n * n planes
+// of them: the guest's own pixels, then each sample of the larger picture, row by row. Invocations in y are planes.
 
 @group(0) @binding(0) var<uniform> params: array<vec4<u32>, 4>;
 @group(0) @binding(1) var<storage, read> source: array<u32>;
@@ -9,7 +10,7 @@
 // 0: first pixel, pixels, bytes of a pixel in the target and in the source
 // 1: first word of the source, first and last byte (exclusive) that are brought, from the target's start on, and what is
 //    added to a byte's place for its place in the source
-// 2: whether the source is one pixel that repeats, and that pixel
+// 2: whether the source is one pixel that repeats, that pixel, and words from plane to plane of the source and of the target
 @compute @workgroup_size(256)
 fn convert(@builtin(global_invocation_id) id: vec3<u32>) {
     if id.x >= params[0].y {
@@ -18,20 +19,21 @@ fn convert(@builtin(global_invocation_id) id: vec3<u32>) {
     let pixel = params[0].x + id.x;
     let size = params[0].z;
     let source_size = params[0].w;
-    var word = target_words[pixel];
+    let place_of_word = id.y * params[2].w + pixel;
+    var word = target_words[place_of_word];
     for (var byte = 0u; byte < size; byte++) {
         let at = pixel * size + byte;
         if at >= params[1].y && at < params[1].z {
             let place = at + params[1].w;
             var stored = params[2].y;
             if params[2].x == 0u {
-                stored = source[params[1].x + place / source_size];
+                stored = source[params[1].x + id.y * params[2].z + place / source_size];
             }
             let value = (stored >> (8u * (place % source_size))) & 0xffu;
             word = (word & ~(0xffu << (8u * byte))) | (value << (8u * byte));
         }
     }
-    target_words[pixel] = word;
+    target_words[place_of_word] = word;
 }
 
 fn pack(r: u32, g: u32, b: u32, a: u32) -> u32 {
@@ -48,7 +50,8 @@ fn grey(i: u32, a: u32) -> u32 {
 
 // Decodes a texture to rows of texels, r in the lowest byte.
 // 0: width, height, number of the format, tiles in a row
-// 1: first word of the target
+// 1: first word of the target, of the guest's own texels and of the larger version; the scale, and words from plane to plane of
+//    the source
 @compute @workgroup_size(256)
 fn texels(@builtin(global_invocation_id) id: vec3<u32>) {
     let width = params[0].x;
@@ -58,9 +61,10 @@ fn texels(@builtin(global_invocation_id) id: vec3<u32>) {
     let x = id.x % width;
     let y = id.x / width;
     let place = (y / 8u * params[0].w + x / 8u) * 64u + z_order(x, y);
-    let w = source[place];
-    let byte = (source[place / 4u] >> (place % 4u * 8u)) & 255u;
-    let nibble = widen4(source[place / 8u] >> (place % 8u * 4u));
+    let plane = id.y * params[1].w;
+    let w = source[plane + place];
+    let byte = (source[plane + place / 4u] >> (place % 4u * 8u)) & 255u;
+    let nibble = widen4(source[plane + place / 8u] >> (place % 8u * 4u));
     var texel = 0u;
     switch params[0].z {
         case 0u, 1u, 4u: { texel = color(unpack(params[0].z, w)); }
@@ -75,7 +79,14 @@ fn texels(@builtin(global_invocation_id) id: vec3<u32>) {
         case 10u: { texel = grey(nibble, 255u); }
         default: { texel = nibble << 24u; }
     }
-    target_words[params[1].x + id.x] = texel;
+    if id.y == 0u {
+        target_words[params[1].x + id.x] = texel;
+    } else {
+        let scale = params[1].z;
+        let sample = id.y - 1u;
+        let row = y * scale + sample / scale;
+        target_words[params[1].y + row * width * scale + x * scale + sample % scale] = texel;
+    }
 }
 
 fn place(tiled: u32, stride: u32, x: u32, y: u32) -> u32 {
@@ -85,10 +96,22 @@ fn place(tiled: u32, stride: u32, x: u32, y: u32) -> u32 {
     return (y & 0xfffffff8u) * stride + (x & 0xfffffff8u) * 8u + z_order(x, y);
 }
 
+// The plane of a sample of pixels of n * n samples; the first plane stays what it is.
+fn plane_of(plane: u32, n: u32, sample: vec2<u32>) -> u32 {
+    if plane == 0u {
+        return 0u;
+    }
+    return 1u + sample.y * n + sample.x;
+}
+
 // A display transfer.
 // 0: width and height of the output, pixels in a row of the input and of the output
 // 1: whether the input is tiled, whether the output is, log2 of the scale along x and y
-// 2: formats of the input and of the output, whether rows are turned round
+// 2: formats of the input and of the output, whether rows are turned round, the scale
+// 3: words from plane to plane of the input and of the output
+//
+// Samples of the larger picture are those of the input in the same place: where the output has fewer pixels, each is the mean
+// of those nearest to it, as pixels are of pixels.
 @compute @workgroup_size(256)
 fn transfer(@builtin(global_invocation_id) id: vec3<u32>) {
     let width = params[0].x;
@@ -99,10 +122,25 @@ fn transfer(@builtin(global_invocation_id) id: vec3<u32>) {
     let x = id.x % width;
     let y = id.x / width;
     let scale = params[1].z + params[1].w;
-    let first = place(params[1].x, params[0].z, x << params[1].z, y << params[1].w);
+    let samples = params[2].w;
+    // Sample of the output's pixel; the guest's own pixels are a picture of one.
+    var n = 1u;
+    var sample = vec2<u32>();
+    if id.y != 0u {
+        n = samples;
+        sample = vec2<u32>((id.y - 1u) % n, (id.y - 1u) / n);
+    }
     var sum = vec4<u32>();
-    for (var n = 0u; n < (1u << scale); n++) {
-        sum += unpack(params[2].x, source[first + n]);
+    for (var i = 0u; i < (1u << scale); i++) {
+        // Column and row among all samples of the input.
+        // Neighbours in memory: in a tile a square.
+        var part = vec2<u32>(i, 0u);
+        if params[1].x != 0u {
+            part = vec2<u32>(i & 1u, i >> 1u);
+        }
+        let at = ((vec2<u32>(x, y) * n + sample) << params[1].zw) + part;
+        let pixel = place(params[1].x, params[0].z, at.x / n, at.y / n);
+        sum += unpack(params[2].x, source[plane_of(id.y, n, at % n) * params[3].x + pixel]);
     }
     let c = sum >> vec4<u32>(scale);
     var w = 0u;
@@ -116,13 +154,15 @@ fn transfer(@builtin(global_invocation_id) id: vec3<u32>) {
     var row = y;
     if params[2].z != 0u {
         row = height - 1u - y;
+        sample.y = n - 1u - sample.y;
     }
-    target_words[place(params[1].y, params[0].w, x, row)] = w;
+    let plane = plane_of(id.y, n, sample) * params[3].y;
+    target_words[plane + place(params[1].y, params[0].w, x, row)] = w;
 }
 
 // A texture copy, in words.
 // 0: words, width of a line and gap after it in the source, width of a line in the target
-// 1: gap in the target
+// 1: gap in the target, words from plane to plane of the source and of the target
 @compute @workgroup_size(256)
 fn copy(@builtin(global_invocation_id) id: vec3<u32>) {
     if id.x >= params[0].x {
@@ -130,5 +170,5 @@ fn copy(@builtin(global_invocation_id) id: vec3<u32>) {
     }
     let read = id.x / params[0].y * (params[0].y + params[0].z) + id.x % params[0].y;
     let written = id.x / params[0].w * (params[0].w + params[1].x) + id.x % params[0].w;
-    target_words[written] = source[read];
+    target_words[id.y * params[1].z + written] = source[id.y * params[1].y + read];
 }

@@ -45,14 +45,17 @@ use xenoglot_host::{
 };
 
 use crate::fragment::layout::{
-    FIRST_BIN, OUTSIDE, STENCIL, TILES, UNIT_STRIDE, UNITS, set, tables as table_words, uniforms,
+    DENSITY, FIRST_BIN, FIRST_ENLARGED, MORE_TEXELS, OUTSIDE, PLANES, SAMPLES, STENCIL, TILES, UNIT_STRIDE,
+    UNITS, set, tables as table_words, uniforms_for,
 };
 use crate::fragment::tile::TileKey;
-use crate::lcd::Gamma;
+pub use crate::fragment::{Options, Scale};
+use crate::lcd::{Frame, Gamma, Image as Picture};
 use crate::memory::{ADDRESSES, Memory, ranges};
 use crate::raster::framebuffer::PixelBuffer;
-use crate::raster::state::{State as DrawState, Target};
-use crate::raster::{self, Chip};
+use crate::raster::sample::Image;
+use crate::raster::state::{State as DrawState, Target, UNIT_SOURCES};
+use crate::raster::{self, Reference};
 use crate::regs::Registers;
 use crate::renderer::{Detour, Draw, OutOfPixels, Renderer};
 use crate::report::{Error, Report, Traffic};
@@ -99,11 +102,11 @@ impl Programs {
         self.kernels.get_or_init(|| Kernels::new(&self.device)).as_ref().map_err(Clone::clone)
     }
 
-    /// Looks up the program of draws with these registers and, if it is not there, has it compiled: for emulators that know
-    /// pixel states before they are drawn with.
-    pub fn prepare(&self, regs: &Registers) {
-        if let Some(key) = TileKey::decode(regs) {
-            self.table.get(&PixelState::new(key, regs, self.device.cache()));
+    /// Looks up the program of draws with these registers on renderers with these options and, if it is not there, has it
+    /// compiled: for emulators that know pixel states before they are drawn with.
+    pub fn prepare(&self, regs: &Registers, options: Options) {
+        if let Some(state) = PixelState::decode(regs, options, self.device.cache()) {
+            self.table.get(&state);
         }
     }
 
@@ -116,6 +119,7 @@ impl Programs {
 /// A renderer on the host's GPU.
 pub struct HostRenderer {
     programs: Arc<Programs>,
+    options: Options,
     cpu: raster::Renderer,
     bins: Bins,
     batch: Batch,
@@ -143,19 +147,32 @@ struct Prepared<'a> {
 }
 
 impl HostRenderer {
-    /// A renderer with the programs of a device.
+    /// A renderer with the programs of a device and default options.
     ///
     /// # Errors
     /// The device has no memory.
     pub fn new(programs: Arc<Programs>) -> Result<HostRenderer, HostError> {
+        HostRenderer::with_options(programs, Options::default())
+    }
+
+    /// The same with other options. A [scale](Scale) shows in pictures that are [presented](HostRenderer::present) from memory
+    /// that [is tracked](Memory::is_tracked); what comes to guest memory is the same at any scale.
+    ///
+    /// # Errors
+    /// The device has no memory.
+    pub fn with_options(programs: Arc<Programs>, options: Options) -> Result<HostRenderer, HostError> {
         let none = [programs.device.buffer(4)?, programs.device.buffer(4)?, programs.device.buffer(4)?];
         Ok(HostRenderer {
             programs,
-            cpu: raster::Renderer::new(),
+            options,
+            cpu: raster::Renderer::with_options(raster::Options {
+                reference: Reference::Chip(options.chip),
+                ..raster::Options::default()
+            }),
             bins: Bins::default(),
             batch: Batch::default(),
             commands: Commands::default(),
-            cache: Cache::default(),
+            cache: Cache::new(options.scale),
             textures: Textures::default(),
             tables: None,
             levels: None,
@@ -171,6 +188,11 @@ impl HostRenderer {
     /// [detour](Detour) to the CPU renderer have the guest's textures.
     pub fn set_custom_textures(&mut self, custom: Option<Box<CustomTextures>>) {
         self.textures.set_custom(custom);
+    }
+
+    /// Its options.
+    pub fn options(&self) -> Options {
+        self.options
     }
 
     /// The programs.
@@ -225,12 +247,15 @@ impl HostRenderer {
     /// Draws on the device, or says why not; then nothing has been drawn.
     fn try_draw(&mut self, draw: Draw<'_>) -> Result<Result<(), OutOfPixels>, Detour> {
         let Draw { regs, tables, memory, triangles, pixels } = draw;
-        let Some(state) = DrawState::decode(regs, tables, Chip::default()) else { return Ok(Ok(())) };
-        let Some(key) = TileKey::decode(regs) else { return Ok(Ok(())) };
+        let Some(state) = DrawState::decode(regs, tables, self.options.chip) else { return Ok(Ok(())) };
+        let pixels_of = PixelState::decode(regs, self.options, self.programs.device.cache());
+        let Some(pixels_of) = pixels_of else { return Ok(Ok(())) };
         if state.feedback {
             return Err(Detour::Feedback);
         }
-        let pixels_of = PixelState::new(key, regs, self.programs.device.cache());
+        if self.cache.size_of(state.size.pixels().into()) > self.programs.device.max_buffer() {
+            return Err(Detour::TooLarge);
+        }
         let program = match self.programs.table.get(&pixels_of) {
             State::Ready(program) => program,
             State::Compiling => return Err(Detour::Compiling),
@@ -238,7 +263,7 @@ impl HostRenderer {
         };
         let mut left = *pixels;
         let key = pixels_of.key();
-        let collected = self.bins.collect(regs, &state, key, triangles, &mut left);
+        let collected = self.bins.collect(regs, &state, key, self.options.scale, triangles, &mut left);
         let done = collected.map_err(|NotFinite| Detour::NotFinite)?;
         if !self.bins.is_empty() {
             let prepared = Prepared { key, state: &state, program };
@@ -273,43 +298,58 @@ impl HostRenderer {
         };
         let too_much = self.batch.words() + self.bins.words() > batch::WORDS;
         let none = self.none.clone();
-        let (buffers, scales) = self.attempt(|cx, cache, textures| {
+        let (buffers, enlarged, strides) = self.attempt(|cx, cache, textures| {
             if too_much {
                 cx.submit()?;
             }
             // A command list may name any number of buffers, and the call ends only after all of them.
             cache.tidy(cx, memory)?;
             let mut texels = [0; 3].map(|_: u32| none[0].clone());
-            let mut scales = [1; 3];
-            let units = texels.iter_mut().zip(&mut scales).enumerate();
-            for (unit, (texels, scale)) in units.filter(|(unit, _)| key.fragment().reads_texture(*unit)) {
-                if let Some(found) = textures.get(cx, cache, regs, unit, memory)? {
-                    (*texels, *scale) = (found.buffer, found.scale);
-                }
+            let mut enlarged = [[1, 0]; 3];
+            let units = texels.iter_mut().zip(&mut enlarged).enumerate();
+            for (unit, (texels, enlarged)) in units {
+                let Some(image) = key.fragment().reads_texture(unit).then(|| image_of(state, unit)).flatten()
+                else {
+                    continue;
+                };
+                let found = textures.get(cx, cache, image, memory)?;
+                (*texels, *enlarged) = (found.buffer, [found.scale, found.first]);
             }
             let mut surface = |place: &Option<(PixelBuffer, Range<u64>)>, none: &Buffer| match place {
                 Some((place, range)) => {
-                    let (id, buffer) = cache.pixels(cx, memory, *place, pixels, range)?;
-                    cache.own(memory, id, range);
-                    Ok(buffer)
+                    let found = cache.pixels(cx, memory, *place, pixels, range)?;
+                    cache.own(memory, found.id, range);
+                    Ok((found.buffer, found.stride))
                 }
-                None => Ok(none.clone()),
+                None => Ok((none.clone(), 0)),
             };
-            let [color, depth] = [surface(&places[0], &none[1])?, surface(&places[1], &none[2])?];
-            Ok((Buffers { tables, textures: texels, color, depth }, scales))
+            let [(color, color_stride), (depth, depth_stride)] =
+                [surface(&places[0], &none[1])?, surface(&places[1], &none[2])?];
+            Ok((Buffers { tables, textures: texels, color, depth }, enlarged, [color_stride, depth_stride]))
         })?;
 
-        let mut uniforms = draw_uniforms(regs, state);
-        for (scale, at) in scales.into_iter().zip((UNITS as usize / 4..).step_by(UNIT_STRIDE as usize / 4)) {
-            // Width and height.
-            uniforms.iter_mut().skip(at).take(2).for_each(|size| *size *= scale);
+        let scale = self.options.scale;
+        let mut uniforms = draw_uniforms(regs, state, self.options);
+        set(&mut uniforms, PLANES, strides.map(|words| words * 4));
+        for ([texels, first], at) in enlarged.into_iter().zip((UNITS..).step_by(UNIT_STRIDE as usize)) {
+            if scale == Scale::ONE {
+                // There is no plane without the larger version: its width and height are the texture's.
+                let sizes = uniforms.iter_mut().skip(at as usize / 4).take(2);
+                sizes.for_each(|size| *size *= texels);
+            } else {
+                set(&mut uniforms, at + MORE_TEXELS, [texels - 1]);
+                set(&mut uniforms, at + FIRST_ENLARGED, [first]);
+                let density = texels as f32 / scale.get() as f32;
+                set(&mut uniforms, at + DENSITY, [(density * density).to_bits()]);
+            }
         }
         for chunk in 0..self.bins.chunks() {
             set(&mut uniforms, FIRST_BIN, [self.batch.lists.len() as u32 * 4]);
             let (bins, triangles) = self.bins.write(chunk, state.size, &mut self.batch.lists);
             if bins != 0 {
                 let device = &self.programs.device;
-                self.batch.draw(device, program.clone(), buffers.clone(), &uniforms, triangles, bins);
+                let groups = [bins, scale.planes()];
+                self.batch.draw(device, program.clone(), buffers.clone(), &uniforms, triangles, groups);
             }
         }
         Ok(())
@@ -335,6 +375,13 @@ fn color_buffer(target: &Target) -> Option<PixelBuffer> {
     }
 }
 
+/// The image of a texture unit.
+fn image_of(state: &DrawState, unit: usize) -> Option<&Image> {
+    let source = UNIT_SOURCES.get(unit)?;
+    let units = &state.shading.as_ref()?.units;
+    units.iter().find(|(found, _)| found == source)?.1.image()
+}
+
 /// Colour and depth buffer.
 fn places(state: &DrawState) -> [Option<PixelBuffer>; 2] {
     [color_buffer(&state.target), state.depth_stencil.as_ref().map(|tests| tests.buffer)]
@@ -348,10 +395,15 @@ fn tile_range(place: PixelBuffer, (first, last): (u32, u32)) -> Range<u64> {
 }
 
 /// The uniform buffer of a draw.
-fn draw_uniforms(regs: &Registers, state: &DrawState) -> Box<crate::fragment::layout::Uniforms> {
-    let mut words = uniforms(regs);
+fn draw_uniforms(
+    regs: &Registers,
+    state: &DrawState,
+    options: Options,
+) -> Box<crate::fragment::layout::Uniforms> {
+    let mut words = uniforms_for(regs, options.chip);
     let last_row = state.size.height.saturating_sub(1);
     set(&mut words, TILES, [state.size.tiles_per_row(), last_row]);
+    set(&mut words, SAMPLES, [options.scale.get()]);
     if let Some(outside) = state.screen.outside {
         set(&mut words, OUTSIDE, [outside.x0, outside.y0, outside.x1, outside.y1].map(|edge| edge as u32));
     }
@@ -371,7 +423,7 @@ impl Renderer for HostRenderer {
             Ok(done) => return done,
             Err(detour) => self.detours.push(detour),
         }
-        let Some(state) = DrawState::decode(draw.regs, draw.tables, Chip::default()) else { return Ok(()) };
+        let Some(state) = DrawState::decode(draw.regs, draw.tables, self.options.chip) else { return Ok(()) };
         let pixels = u64::from(state.size.pixels());
         let spans = places(&state).into_iter().flatten().map(|p| (p.address, pixels * u64::from(p.bytes)));
         let written: Vec<Range<u64>> = spans.flat_map(|(address, len)| ranges(address, len)).collect();
@@ -412,7 +464,7 @@ impl Renderer for HostRenderer {
     fn transfer(&mut self, memory: &mut dyn Memory, job: &Job) -> bool {
         memory.is_tracked()
             && self.broken.is_none()
-            && transfers::is_possible(job, &self.cache)
+            && transfers::is_possible(job, &self.cache, &self.programs.device)
             && self.attempt(|cx, cache, _| transfers::run(cx, cache, memory, job)).is_ok()
     }
 
@@ -426,6 +478,14 @@ impl Renderer for HostRenderer {
 
     fn invalidate_region(&mut self, range: &Range<u64>) {
         self.cache.invalidate(range);
+    }
+
+    fn picture(&mut self, memory: &mut dyn Memory, frame: &Frame) -> Option<Picture> {
+        if self.options.scale == Scale::ONE {
+            return None;
+        }
+        let picture = self.present(memory, frame, None).ok()?;
+        self.screenshot(&picture).ok()
     }
 
     fn forget(&mut self) {

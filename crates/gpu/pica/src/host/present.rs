@@ -27,6 +27,8 @@ pub enum PresentError {
 
 impl HostRenderer {
     /// The picture of a frame, upright, as a texture on the device, which programs may sample ([`Texture::wgpu`] gives wgpu's).
+    /// It has as many texels for each pixel as the [scale](super::Scale) says, or one where rows are not whole pixels apart or the
+    /// frame is too large for the device.
     /// Nothing comes back to the processor, and the call does not wait for the device. `old`, the texture of an earlier frame,
     /// is overwritten and returned if it has the same size.
     ///
@@ -51,13 +53,19 @@ impl HostRenderer {
         // The processor makes pictures whose rows are not whole pixels apart, or so far apart that a buffer of all pixels
         // between them may be more than the device has.
         let pixels = bytes / u64::from(pixel.bytes());
-        let image = if bytes_per_row % pixel.bytes() == 0 && pixels <= MOST {
+        let gpu = &self.programs.device;
+        let is_small = pixels <= MOST
+            && self.cache.size_of(pixels) <= gpu.max_buffer()
+            && width.max(height) * self.options.scale.get() <= gpu.max_texture_side();
+        let image = if bytes_per_row % pixel.bytes() == 0 && is_small {
             None
         } else {
             self.bring(memory, std::slice::from_ref(&range));
             Some(frame.read(memory)?)
         };
-        let size = if on_its_side { [height, width, 1] } else { [width, height, 1] };
+        let samples = if image.is_none() { self.options.scale.get() } else { 1 };
+        let [across, down] = if on_its_side { [height, width] } else { [width, height] };
+        let size = [across * samples, down * samples, 1];
         let gamma = frame.gamma.clone().filter(|_| image.is_none());
         let levels = self.levels(gamma.as_ref()).map_err(device)?;
         let shown = self.attempt(|cx, cache, _| {
@@ -67,14 +75,16 @@ impl HostRenderer {
                 Some(image) => {
                     let first = cx.batch.upload(&reversed(image));
                     cx.traffic.uploaded += image.rgba.len() as u64;
-                    (Source::Lists, [size[0], size[1], size[0], 0, 0, 0, 0, first])
+                    (Source::Lists, [size[0], size[1], size[0], 0, 0, 0, 0, first, 1, 0])
                 }
                 None => {
                     let place = PixelBuffer { address, bytes: pixel.bytes() };
-                    let (_, source) = cache.pixels(cx, memory, place, pixels as u32, &range)?;
+                    let source = cache.pixels(cx, memory, place, pixels as u32, &range)?;
                     let row = bytes_per_row / pixel.bytes();
                     let (side, looked_up) = (on_its_side.into(), gamma.is_some().into());
-                    (Source::Buffer(source), [size[0], size[1], row, format, side, width, looked_up, 0])
+                    let words =
+                        [size[0], size[1], row, format, side, width, looked_up, 0, samples, source.stride];
+                    (Source::Buffer(source.buffer), words)
                 }
             };
             cx.batch.present(cx.device, source, &levels, &picture, &params(&words));

@@ -7,12 +7,14 @@ use xenoglot_ir::verify;
 use super::*;
 use crate::fragment::{layout, tile};
 use crate::memory::{FCRAM, Regions};
+use crate::raster::Chip;
 use crate::regs::*;
 use crate::vertex::{Triangle, Vertex};
 
 const COLOR: u32 = FCRAM;
 const DEPTH: u32 = FCRAM + 0x1000;
-const MEMORY: u32 = 0x2000;
+const TEXTURE: u32 = FCRAM + 0x2000;
+const MEMORY: u32 = 0x8000;
 /// Columns and rows of the buffers: the last tiles are not whole.
 const SIZE: [u32; 2] = [20, 13];
 
@@ -32,12 +34,13 @@ fn store(memory: &mut Regions, place: PixelBuffer, words: &[u32]) {
 }
 
 /// Draws as [`HostRenderer`] does, but programs run on the interpreter.
-fn draw(regs: &Registers, memory: &mut Regions, triangles: &[Triangle]) {
+fn draw(regs: &Registers, memory: &mut Regions, triangles: &[Triangle], chip: Chip) {
+    let options = Options { chip, ..Options::default() };
     let tables = Tables::default();
-    let Some(state) = DrawState::decode(regs, &tables, Chip::default()) else { return };
-    let key = TileKey::decode(regs).unwrap();
+    let Some(state) = DrawState::decode(regs, &tables, chip) else { return };
+    let key = TileKey::decode(regs, options).unwrap();
     let mut bins = Bins::default();
-    bins.collect(regs, &state, &key, triangles, &mut u64::MAX.clone()).unwrap().unwrap();
+    bins.collect(regs, &state, &key, Scale::ONE, triangles, &mut u64::MAX.clone()).unwrap().unwrap();
     if bins.is_empty() {
         return;
     }
@@ -56,7 +59,10 @@ fn draw(regs: &Registers, memory: &mut Regions, triangles: &[Triangle]) {
         let mut bindings = Bindings::new(&module);
         for (resource, data) in module.resources.iter() {
             let words = match data.binding {
-                layout::UNIFORM_BINDING => draw_uniforms(regs, &state).to_vec(),
+                layout::UNIFORM_BINDING => draw_uniforms(regs, &state, options).to_vec(),
+                layout::TEXTURE_BINDING => {
+                    image_of(&state, 0).map_or(vec![0], |image| layout::image_texels(image, memory))
+                }
                 layout::TABLE_BINDING => layout::tables(&tables),
                 layout::DESTINATION_BINDING => surface(memory, color),
                 layout::DEPTH_BINDING => surface(memory, depth),
@@ -120,6 +126,39 @@ fn registers(words: &[u32; 12]) -> Registers {
     regs
 }
 
+/// The same with texture 0 in place of the colour, `texture` deciding about it: sizes, wrapping, kinds, filters and levels.
+fn textured(words: &[u32; 12], texture: [u32; 3]) -> Registers {
+    let mut regs = registers(words);
+    let [sizes, parameters, levels] = texture;
+    let kind = [0, 1, 3][(sizes >> 24) as usize % 3];
+    for (register, value) in [
+        (TEXTURE_UNITS, 1),
+        (TEXTURE0 + 1, ((sizes & 0x1f) + 1) << 16 | ((sizes >> 8 & 0x1f) + 1)),
+        (TEXTURE0 + 2, parameters & 0x0fff_ffff | kind << 28),
+        // Seven levels at most; biases of up to two levels.
+        (TEXTURE0 + 3, levels & 0x0706_01ff | ((levels >> 9 & 1) * 0x1e00)),
+        (TEXTURE0 + 4, TEXTURE / 8),
+        (TEXTURE0_FORMAT, 7),
+        (0xc0, 0x0fe3_0fe3),
+    ] {
+        regs.set(register, value);
+    }
+    // The other stages hand on what the first one makes.
+    [0xc8, 0xd0, 0xd8, 0xf0, 0xf8].into_iter().for_each(|stage| regs.set(stage, 0x0fff_0fff));
+    // Faces of a cube, one behind the other.
+    (1..6).for_each(|face| regs.set(TEXTURE0 + 4 + face, (TEXTURE / 8 + 0x100 * face) & 0x3f_ffff));
+    regs
+}
+
+/// Coordinates within some repetitions of the texture.
+fn textured_vertex() -> impl Strategy<Value = Vertex> {
+    (vertex(), prop::array::uniform3(-2.0f32..3.0)).prop_map(|(mut vertex, [u, v, w])| {
+        vertex.values[12..14].copy_from_slice(&[u, v]);
+        vertex.values[16] = w;
+        vertex
+    })
+}
+
 fn vertex() -> impl Strategy<Value = Vertex> {
     let place = -1.2f32..1.2;
     ([place.clone(), place], -1.0f32..0.0, 0.5f32..2.0, prop::array::uniform4(0.0f32..1.0)).prop_map(
@@ -149,10 +188,34 @@ proptest! {
         let tables = Tables::default();
         let draw_on_cpu = Draw { regs: &regs, tables: &tables, memory: &mut expected, triangles: &triangles, pixels: &mut pixels };
         raster::Renderer::new().draw(draw_on_cpu).unwrap();
-        draw(&regs, &mut got, &triangles);
+        draw(&regs, &mut got, &triangles, Chip::default());
         prop_assert!(got.bytes(FCRAM, MEMORY) == expected.bytes(FCRAM, MEMORY));
     }
 
+    /// Linear filters, levels of detail and permissions.
+    #[test]
+    fn tile_programs_obey_what_the_cpu_renderer_obeys(
+        words: [u32; 12],
+        texture: [u32; 3],
+        readable: [u32; 2],
+        triangles in prop::collection::vec(prop::array::uniform3(textured_vertex()), 1..6),
+        old in prop::collection::vec(any::<u8>(), MEMORY as usize),
+    ) {
+        let mut regs = textured(&words, texture);
+        regs.set(COLOR_READ, readable[0]);
+        regs.set(DEPTH_READ, readable[1]);
+        regs.set(DEPTH_WRITE, readable[1] >> 2);
+        let mut expected = Regions::new();
+        expected.add(FCRAM, old);
+        let mut got = expected.clone();
+        let mut pixels = u64::MAX;
+        let tables = Tables::default();
+        let options = raster::Options { reference: Reference::Chip(Chip::ALL), ..raster::Options::default() };
+        let draw_on_cpu = Draw { regs: &regs, tables: &tables, memory: &mut expected, triangles: &triangles, pixels: &mut pixels };
+        raster::Renderer::with_options(options).draw(draw_on_cpu).unwrap();
+        draw(&regs, &mut got, &triangles, Chip::ALL);
+        prop_assert!(got.bytes(FCRAM, MEMORY) == expected.bytes(FCRAM, MEMORY));
+    }
 }
 
 proptest! {
@@ -172,7 +235,7 @@ proptest! {
         let tables = Tables::default();
         let draw_on_cpu = Draw { regs: &regs, tables: &tables, memory: &mut expected, triangles: &triangles, pixels: &mut pixels };
         raster::Renderer::new().draw(draw_on_cpu).unwrap();
-        draw(&regs, &mut got, &triangles);
+        draw(&regs, &mut got, &triangles, Chip::default());
         prop_assert!(got.bytes(FCRAM, MEMORY) == expected.bytes(FCRAM, MEMORY));
     }
 }

@@ -9,12 +9,11 @@ use super::batch::Source;
 use super::cache::{Cache, Context};
 use super::custom::{CustomTextures, GuestTexture, Replacement};
 use super::kernels::params;
-use crate::fragment::layout;
+use crate::fragment::{Scale, layout};
 use crate::memory::{Memory, ranges};
-use crate::raster::Chip;
+use crate::raster::filter::{Filter, Level};
 use crate::raster::framebuffer::PixelBuffer;
-use crate::raster::sample::{Image, Unit};
-use crate::regs::Registers;
+use crate::raster::sample::Image;
 use crate::texture::{Format, Texture};
 
 /// Bytes of guest memory and of the device after which all textures are forgotten.
@@ -35,10 +34,12 @@ pub struct Textures {
 /// Texels on the device.
 #[derive(Clone, Debug)]
 pub struct Texels {
-    /// A word each.
+    /// A word each: the guest's own if they are to be seen, then those of a larger version.
     pub buffer: Buffer,
-    /// Texels along each axis for one of the guest's.
+    /// Texels of the larger version along each axis for one of the guest's; 1 if there is none.
     pub scale: u32,
+    /// First texel of the larger version.
+    pub first: u32,
 }
 
 /// One image, or six of a cube.
@@ -46,6 +47,8 @@ pub struct Texels {
 struct Images {
     texture: Texture,
     faces: Option<[u32; 6]>,
+    /// Levels, 0 if there is only the base image.
+    levels: usize,
 }
 
 #[derive(Debug)]
@@ -72,17 +75,19 @@ impl Textures {
         self.size = 0;
     }
 
-    /// The texels of a unit; none if it reads none.
+    /// The texels of an image.
     pub fn get(
         &mut self,
         cx: &mut Context,
         cache: &mut Cache,
-        regs: &Registers,
-        unit: usize,
+        image: &Image,
         memory: &mut dyn Memory,
-    ) -> Result<Option<Texels>, Error> {
-        let Unit::Image(image) = Unit::decode(regs, unit, Chip::default()) else { return Ok(None) };
-        let images = Images { texture: image.texture, faces: image.kind.is_cube().then_some(image.faces) };
+    ) -> Result<Texels, Error> {
+        let images = Images {
+            texture: image.texture,
+            faces: image.kind.is_cube().then_some(image.faces),
+            levels: levels(image).len(),
+        };
         let (generation, now) = (self.generation, cache.now());
         let touched: Vec<Range<u64>> =
             image.ranges().flat_map(|(address, len)| ranges(address, len.into())).collect();
@@ -90,33 +95,45 @@ impl Textures {
         if let Some(known) = self.known.get_mut(&images) {
             let unwritten = !touched.iter().any(|range| cache.written_since(range, known.moment));
             let is_same =
-                |known: &Known| known.bytes.as_ref().is_some_and(|bytes| is_in(bytes, &*memory, &image));
+                |known: &Known| known.bytes.as_ref().is_some_and(|bytes| is_in(bytes, &*memory, image));
             if unwritten && known.generation == generation || !owned && is_same(known) {
                 (known.generation, known.moment) = (generation, now);
-                return Ok(Some(known.texels.clone()));
+                return Ok(known.texels.clone());
             }
         }
         if owned {
-            if let Some(place) = pixels_of(&image, &*memory) {
-                return self.decode(cx, cache, memory, images, &image, place).map(Some);
+            let texels = image.texture.width * image.texture.height * image.ranges().count() as u32;
+            let fits = cache.size_of(texels.into()) <= cx.device.max_buffer();
+            if let Some(place) = pixels_of(image, &*memory).filter(|_| fits) {
+                return self.decode(cx, cache, memory, images, image, place);
             }
             for range in &touched {
                 cache.flush(cx, memory, range)?;
             }
         }
-        let Some(texels) = layout::texels(regs, unit, &*memory) else { return Ok(None) };
-        let bytes: Vec<u8> = parts(&image).flat_map(|part| read(&*memory, part).to_vec()).collect();
-        let replacement = self.replace(&image, &bytes, &texels);
-        let (texels, scale) = replacement.map_or((texels, 1), |new| (new.texels, new.scale));
+        let mut texels = layout::image_texels(image, &*memory);
+        let bytes: Vec<u8> = parts(image).flat_map(|part| read(&*memory, part).to_vec()).collect();
+        let replacement = self.replace(image, &bytes, &texels);
+        let (mut scale, mut first) = (1, 0);
+        if let Some(mut new) = replacement {
+            // With more samples than the guest's, those see the replacement and guest memory does not.
+            if cache.scale() != Scale::ONE {
+                first = texels.len() as u32;
+                texels.append(&mut new.texels);
+            } else {
+                texels = new.texels;
+            }
+            scale = new.scale;
+        }
         let buffer = cx.device.buffer_of(&texels)?;
         cx.traffic.uploaded += 4 * texels.len() as u64;
-        let texels = Texels { buffer, scale };
+        let texels = Texels { buffer, scale, first };
         for range in touched.iter().filter(|range| !range.is_empty()) {
             cache.mark_cached(memory, range);
         }
         let known = Known { bytes: Some(bytes), texels: texels.clone(), generation, moment: cache.now() };
         self.insert(images, known);
-        Ok(Some(texels))
+        Ok(texels)
     }
 
     /// The embedder's replacement of a texture, if any.
@@ -125,8 +142,13 @@ impl Textures {
         let mut hash = [0; 16];
         hash.iter_mut().zip(blake3::hash(bytes).as_bytes()).for_each(|(to, from)| *to = *from);
         let Texture { width, height, format, .. } = image.texture;
+        let levels = levels(image);
+        // Of an image with levels, the base image is handed out, with the hash of all.
+        let first = if levels.is_empty() { 0 } else { layout::LEVEL_HEADER as usize };
+        let texels = texels.get(first..first + (width * height) as usize)?;
         let texture = GuestTexture { hash, width, height, format, texels };
-        custom(&texture).filter(|replacement| replacement.fits(&texture))
+        let new = custom(&texture).filter(|replacement| replacement.fits(&texture))?;
+        Some(if levels.is_empty() { new } else { new.with_levels(levels) })
     }
 
     fn insert(&mut self, images: Images, known: Known) {
@@ -154,7 +176,9 @@ impl Textures {
     ) -> Result<Texels, Error> {
         let Texture { width, height, format, .. } = image.texture;
         let texels = width * height;
-        let size = u64::from(texels) * 4 * image.ranges().count() as u64;
+        let scale = cache.scale();
+        let faces = image.ranges().count() as u32;
+        let size = cache.size_of(u64::from(texels) * u64::from(faces));
         // Commands are done in order: the old texels are no longer needed when new ones come.
         let known =
             self.known.get(&images).map(|known| &known.texels.buffer).filter(|old| old.size() == size);
@@ -162,20 +186,37 @@ impl Textures {
         for (number, (address, len)) in (0..).zip(image.ranges()) {
             let [range, _] = ranges(address, len.into());
             let place = PixelBuffer { address, bytes };
-            let (_, source) = cache.pixels(cx, memory, place, len / bytes, &range)?;
-            let words =
-                params(&[width, height, format as u32, image.texture.tiles_per_row(), number * texels]);
-            cx.batch.kernel(cx.device, &cx.kernels.texels, Source::Buffer(source), &buffer, &words, texels);
+            let source = cache.pixels(cx, memory, place, len / bytes, &range)?;
+            let larger = faces * texels + number * texels * scale.get() * scale.get();
+            let words = params(&[
+                width,
+                height,
+                format as u32,
+                image.texture.tiles_per_row(),
+                number * texels,
+                larger,
+                scale.get(),
+                source.stride,
+            ]);
+            let from = Source::Buffer(source.buffer);
+            let count = [texels, scale.planes()];
+            cx.batch.kernel(cx.device, &cx.kernels.texels, from, &buffer, &words, count);
         }
         let (generation, moment) = (self.generation, cache.now());
-        let texels = Texels { buffer, scale: 1 };
+        let first = if scale == Scale::ONE { 0 } else { faces * texels };
+        let texels = Texels { buffer, scale: scale.get(), first };
         self.insert(images, Known { bytes: None, texels: texels.clone(), generation, moment });
         Ok(texels)
     }
 }
 
-/// Bytes of a pixel of the copy that a texture is decoded from on the device; nothing if the CPU decodes its format, or it is
-/// not all memory.
+/// The levels of an image that has more than its base image.
+fn levels(image: &Image) -> &[Level] {
+    image.filter.as_ref().map(Filter::levels).filter(|levels| levels.len() > 1).unwrap_or_default()
+}
+
+/// Bytes of a pixel of the copy that a texture is decoded from on the device; nothing if the CPU decodes its format or its
+/// levels, or it is not all memory.
 fn pixels_of(image: &Image, memory: &dyn Memory) -> Option<u32> {
     let bytes = match image.texture.format {
         Format::Rgba8 => 4,
@@ -185,6 +226,9 @@ fn pixels_of(image: &Image, memory: &dyn Memory) -> Option<u32> {
         // Drawn pixels are hardly ever read as ETC1: they are brought to guest memory.
         Format::Etc1 | Format::Etc1A4 => return None,
     };
+    if !levels(image).is_empty() {
+        return None;
+    }
     image.ranges().all(|(address, len)| memory.bytes(address, len).is_some()).then_some(bytes)
 }
 

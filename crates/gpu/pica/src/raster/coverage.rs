@@ -92,7 +92,7 @@ impl Walker {
                 *step = right.wrapping_mul(x).wrapping_sub(up.wrapping_mul(row));
             }
         }
-        for_tiles(setup, size, |[tile_x, tile_y], [x, y], origin| {
+        for_tiles(setup, size, 0, |[tile_x, tile_y], [x, y], origin| {
             let area = Rectangle { x0: x, y0: y - 7, x1: x + 8, y1: y + 1 };
             let index = pixel_index(tile_x * 8, tile_y * 8, size.tiles_per_row());
             self.visit_tile(setup, &area, outside, origin, index, sink);
@@ -149,15 +149,15 @@ impl Walker {
 }
 
 /// Visits the framebuffer's tiles that may have covered pixels: column and row of the tile, row 0 on top, column and row
-/// of its upper left pixel, row 0 below, and the weights there.
-pub fn for_tiles(setup: &Setup, size: Size, mut visit: impl FnMut([u32; 2], [i32; 2], [i32; 3])) {
+/// of its upper left pixel, row 0 below, and the weights there. Samples lie up to `reach` sixteenths of a pixel from its middle.
+pub fn for_tiles(setup: &Setup, size: Size, reach: i32, mut visit: impl FnMut([u32; 2], [i32; 2], [i32; 3])) {
     let bounds = &setup.bounds;
     let top = size.height as i32 - 1;
     for tile_y in (top - (bounds.y1 - 1)) >> 3..=(top - bounds.y0) >> 3 {
         for tile_x in bounds.x0 >> 3..=(bounds.x1 - 1) >> 3 {
             let (x, y) = (tile_x * 8, top - tile_y * 8);
             let origin = weights_at(setup, x, y);
-            if !is_outside_an_edge(setup, origin) {
+            if !is_outside_an_edge(setup, origin, reach) {
                 visit([tile_x as u32, tile_y as u32], [x, y], origin);
             }
         }
@@ -172,9 +172,12 @@ pub fn weights_at(setup: &Setup, x: i32, y: i32) -> [i32; 3] {
 }
 
 /// Whether all samples of the tile whose upper left pixel has the weights `origin` are outside of one edge.
-fn is_outside_an_edge(setup: &Setup, origin: [i32; 3]) -> bool {
-    origin.iter().zip(&setup.weights).any(|(&weight, [_, right, up])| {
-        let most = i64::from(weight) + 7 * i64::from(*right.max(&0)) - 7 * i64::from(*up.min(&0));
+fn is_outside_an_edge(setup: &Setup, origin: [i32; 3], reach: i32) -> bool {
+    let reach = i64::from(reach);
+    origin.iter().zip(&setup.weights).any(|(&weight, &[_, right, up])| {
+        let (right, up) = (i64::from(right), i64::from(up));
+        let around = (right.abs() + up.abs()) / 16 * reach;
+        let most = i64::from(weight) + 7 * right.max(0) - 7 * up.min(0) + around;
         most < 0
     })
 }

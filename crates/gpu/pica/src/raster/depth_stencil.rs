@@ -72,7 +72,7 @@ pub struct Stencil {
     /// Bits that are written; 0 without write permission.
     pub write_mask: u8,
     /// Bits of the stored value that are seen; all or none.
-    seen: u8,
+    pub seen: u8,
     /// What happens if the test fails.
     pub stencil_fails: Action,
     /// What happens if the depth test fails.
@@ -126,7 +126,7 @@ pub struct DepthStencil {
     /// The pixel's relation to the stored depth.
     pub depth: Compare,
     /// Bits of the stored depth that are seen; all or none.
-    seen: u32,
+    pub seen: u32,
     /// Whether depth is written.
     pub write_depth: bool,
 }

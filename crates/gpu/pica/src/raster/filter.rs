@@ -1,4 +1,6 @@
 //! Linear filters and levels of detail: OpenGL ES 1.1, sections 3.7.7 and 3.7.8.
+//!
+//! The logarithm that chooses a level is a polynomial of sums and products, so that programs on a host's GPU choose the same.
 
 use super::options::Chip;
 use super::setup::Setup;
@@ -7,7 +9,11 @@ use crate::texture::Texture;
 
 /// Bits of a weight between two texels or levels.
 pub const WEIGHT_BITS: u32 = 8;
-const ONE: u32 = 1 << WEIGHT_BITS;
+pub(crate) const ONE: u32 = 1 << WEIGHT_BITS;
+/// Beyond this there is nothing between texels.
+pub(crate) const FARTHEST: f32 = 16_777_216.0;
+/// log2(1 + x) is x + x (1 - x) p(x), p being this polynomial, within 2^-15 (least squares; exact at 0 and 1).
+pub(crate) const LOG2: [f32; 4] = [0.441_835_9, -0.266_536_3, 0.147_018_77, -0.044_243_74];
 
 /// An image of a texture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,12 +29,16 @@ pub struct Level {
 /// How texels become a sample.
 #[derive(Clone, Debug)]
 pub struct Filter {
-    magnify_linear: bool,
-    minify_linear: bool,
-    between_levels: bool,
-    bias: f32,
+    /// Whether texels are mixed where the image is enlarged.
+    pub magnify_linear: bool,
+    /// The same where it is reduced.
+    pub minify_linear: bool,
+    /// Whether neighbouring levels are mixed.
+    pub between_levels: bool,
+    /// Added to the level of detail.
+    pub bias: f32,
     /// Level with the most detail, and the last.
-    range: [f32; 2],
+    pub range: [f32; 2],
     levels: Vec<Level>,
 }
 
@@ -68,6 +78,18 @@ impl Filter {
         (filter.magnify_linear || filter.minify_linear || last > 0).then_some(filter)
     }
 
+    /// The levels, the base image first.
+    pub fn levels(&self) -> &[Level] {
+        &self.levels
+    }
+
+    /// The level of detail up to which the image is taken for enlarged.
+    pub fn threshold(&self) -> f32 {
+        // A sharp minification takes over from a smooth magnification later.
+        let smooth = self.magnify_linear && !self.minify_linear && self.range[1] > 0.0;
+        if smooth { 0.5 } else { 0.0 }
+    }
+
     /// The level of a number up to the last.
     pub fn level(&self, number: usize) -> Level {
         let last = self.levels.len().saturating_sub(1);
@@ -80,13 +102,11 @@ impl Filter {
         images.fold((0, 0), |(bytes, tiles), image| (bytes + image.bytes(), tiles + image.tiles()))
     }
 
-    /// What to sample where a pixel's step is `density` texels of the base image.
+    /// What to sample where a pixel's step is the square root of `density` texels of the base image.
     pub fn choose(&self, density: f32) -> Choice {
-        let detail = density.log2() + self.bias;
+        let detail = half_log2(density) + self.bias;
         let [first, last] = self.range;
-        // A sharp minification takes over from a smooth magnification later.
-        let smooth = self.magnify_linear && !self.minify_linear && last > 0.0;
-        if detail <= if smooth { 0.5 } else { 0.0 } {
+        if detail <= self.threshold() {
             return Choice { level: first as usize, next: 0, linear: self.magnify_linear };
         }
         let detail = detail.max(first).min(last);
@@ -97,6 +117,17 @@ impl Filter {
         };
         Choice { level: level as usize, next, linear: self.minify_linear }
     }
+}
+
+/// Half the logarithm of a square, to base 2. For 0 some number below -63, for what is no finite number one of 64 at least.
+fn half_log2(square: f32) -> f32 {
+    let bits = square.to_bits();
+    let exponent = (bits >> 23) as i32 - 127;
+    let x = f32::from_bits(bits & 0x7f_ffff | 0x3f80_0000) - 1.0;
+    let [a, b, c, d] = LOG2;
+    let p = ((d * x + c) * x + b) * x + a;
+    let log2 = x + x * (1.0 - x) * p;
+    (exponent as f32 + log2) * 0.5
 }
 
 impl Level {
@@ -122,8 +153,7 @@ fn levels(texture: &Texture, last: u32) -> Vec<Level> {
 /// A place between two texels of a row or column: the first one's number and the part of the second, of 256.
 pub fn between(coordinate: f32, size: u32) -> (i32, u32) {
     let place = coordinate * size as f32 - 0.5;
-    // Beyond 2^24 there is nothing between texels.
-    let first = place.floor().clamp(-16_777_216.0, 16_777_216.0);
+    let first = place.floor().clamp(-FARTHEST, FARTHEST);
     (first as i32, (((place - first) * ONE as f32) as u32).min(ONE - 1))
 }
 
@@ -166,7 +196,7 @@ mod tests {
     }
 
     fn choice(parameters: u32, lod: u32, density: f32) -> (usize, u32, bool) {
-        let Choice { level, next, linear } = filter(parameters, lod).unwrap().choose(density);
+        let Choice { level, next, linear } = filter(parameters, lod).unwrap().choose(density * density);
         (level, next, linear)
     }
 
@@ -208,6 +238,17 @@ mod tests {
         // A smooth magnification lasts until half a level below sharp levels.
         assert!(choice(magnify, last, sqrt_2 * 0.99).2);
         assert!(!choice(magnify, last, sqrt_2 * 1.01).2);
+    }
+
+    #[test]
+    fn logarithm_of_squares() {
+        for n in -40..40 {
+            assert_eq!(half_log2(4f32.powi(n)), n as f32);
+        }
+        for n in 1..10_000 {
+            let density = n as f32 * 0.037;
+            assert!((half_log2(density * density) - density.log2()).abs() < 2e-5, "{density}");
+        }
     }
 
     #[test]

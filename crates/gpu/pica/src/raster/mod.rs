@@ -38,7 +38,7 @@ pub(crate) mod clip;
 pub(crate) mod combiner;
 pub(crate) mod coverage;
 pub(crate) mod depth_stencil;
-mod filter;
+pub(crate) mod filter;
 pub(crate) mod fog;
 pub(crate) mod framebuffer;
 pub(crate) mod interpolate;

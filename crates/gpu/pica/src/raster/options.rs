@@ -1,4 +1,4 @@
-//! What an embedder may choose about the CPU renderer.
+//! What an embedder may choose about the CPU renderer, and about registers on both.
 
 /// Options of a [`Renderer`](super::Renderer).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -52,7 +52,7 @@ impl Reference {
 /// Two more features of the chip are left out because their registers are documented and their arithmetic is not: the
 /// early depth test (061 to 063, 06A, 118), which compares with a buffer of its own of unknown precision, and gas
 /// (fragment mode 1, fog mode 7). Draws that ask for them are counted in [`Ignored`](crate::report::Ignored).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Chip {
     /// Linear filters of texture units 0 to 2 (083, 093, 09B), with the equations of OpenGL ES 1.1, section 3.7. The
     /// chip's precision is not documented: here weights have 8 bits. Shadow textures are not filtered.

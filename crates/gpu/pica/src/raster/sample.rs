@@ -332,12 +332,12 @@ impl Image {
         for (lane, texel) in texels[..batch.len].iter_mut().enumerate() {
             let (face, here) = (place.face[lane], [place.u[lane], place.v[lane]]);
             let weights = batch.weights.each_ref().map(|weights| weights[lane]);
-            // The longer one of the two steps to the neighbours, in texels.
+            // The longer one of the two steps to the neighbours, in texels, as its square.
             let density = neighbours(setup, &weights, semantics)
                 .map(|there| {
                     let there = self.on_image(face, there);
                     let [s, t] = [0, 1].map(|axis| (there[axis] - here[axis]) * size[axis]);
-                    (s * s + t * t).sqrt()
+                    s * s + t * t
                 })
                 .into_iter()
                 .fold(0.0, f32::max);

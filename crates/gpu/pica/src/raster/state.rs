@@ -97,6 +97,11 @@ pub enum Mix {
     Logic(u32),
 }
 
+/// Whether blending and logic operations see the stored pixel.
+pub fn is_color_readable(regs: &Registers, chip: Chip) -> bool {
+    !chip.permissions || regs.bits(regs::COLOR_READ, 0, 4) != 0
+}
+
 impl Output {
     fn decode(regs: &Registers, chip: Chip) -> Option<Output> {
         let mask = [8, 9, 10, 11].map(|bit| u16::from(regs.bit(regs::DEPTH_TEST, bit)).wrapping_neg());
@@ -108,7 +113,7 @@ impl Output {
         } else {
             Mix::Logic(regs.bits(regs::LOGIC_OP, 0, 4))
         };
-        let readable = !chip.permissions || regs.bits(regs::COLOR_READ, 0, 4) != 0;
+        let readable = is_color_readable(regs, chip);
         Some(Output { buffer: ColorBuffer::decode(regs)?, mix, mask, readable })
     }
 

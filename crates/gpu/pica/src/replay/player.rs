@@ -170,7 +170,7 @@ impl<'c, R: Renderer> Player<'c, R> {
         })
     }
 
-    /// Plays to the end of the next frame and gives what it shows; nothing at the end of the capture, where operations
+    /// Plays to the end of the next frame and gives what it shows, with the renderer's resolution; nothing at the end of the capture, where operations
     /// after the last frame have been played, too, and after an error.
     pub fn next_frame(&mut self) -> Option<Result<Image, Error>> {
         loop {
@@ -241,7 +241,7 @@ impl<'c, R: Renderer> Player<'c, R> {
         if width > self.limits.side || height > self.limits.side {
             return Err(Error::Shown { op, width, height, format: shown.format });
         }
-        self.gpu.show(&mut self.memory, &frame).map_err(|error| match error {
+        self.gpu.picture(&mut self.memory, &frame).map_err(|error| match error {
             FrameError::Shape { width, height, format } => Error::Shown { op, width, height, format },
             FrameError::Unmapped { address, bytes } => Error::Unmapped { op, address, bytes },
         })

@@ -19,6 +19,8 @@ pub struct TestsKey {
     format: DepthFormat,
     stencil: Option<StencilKey>,
     depth: Compare,
+    /// Whether the stored depth is seen; 0 otherwise.
+    readable: bool,
     write_depth: bool,
 }
 
@@ -28,19 +30,22 @@ struct StencilKey {
     stencil_fails: Action,
     depth_fails: Action,
     passes: Action,
+    /// Whether the stored value is seen; 0 otherwise.
+    readable: bool,
 }
 
 impl TestsKey {
-    pub fn decode(regs: &Registers) -> Option<TestsKey> {
-        let DepthStencil { format, stencil, depth, write_depth, .. } =
-            DepthStencil::decode(regs, Chip::default())?;
+    pub fn decode(regs: &Registers, chip: Chip) -> Option<TestsKey> {
+        let DepthStencil { format, stencil, depth, seen, write_depth, .. } =
+            DepthStencil::decode(regs, chip)?;
         let stencil = stencil.map(|stencil| StencilKey {
             function: stencil.function,
             stencil_fails: stencil.stencil_fails,
             depth_fails: stencil.depth_fails,
             passes: stencil.passes,
+            readable: stencil.seen != 0,
         });
-        Some(TestsKey { format, stencil, depth, write_depth })
+        Some(TestsKey { format, stencil, depth, readable: seen != 0, write_depth })
     }
 
     /// Whether a pixel of `depth`, 0 to 1, passes; the word that takes the place of `stored` if it does not, and if it
@@ -50,7 +55,7 @@ impl TestsKey {
         let depth = emit.fmul(depth, max);
         let depth = emit.int(depth);
         let mask = emit.i32(self.format.max());
-        let stored_depth = emit.and(stored, mask);
+        let stored_depth = if self.readable { emit.and(stored, mask) } else { emit.i32(0) };
         let nearer = compare(emit, self.depth, depth, stored_depth);
         let (passes, failed, passed) = match &self.stencil {
             None => (nearer, stored, stored),
@@ -70,10 +75,11 @@ impl StencilKey {
         let [reference, input_mask, write_mask] = [0, 4, 8].map(|at| emit.uniform_i32(STENCIL + at));
         let shift = emit.i32(STENCIL_SHIFT);
         let old = emit.ushr(stored, shift);
-        let [seen_reference, seen] = [reference, old].map(|value| emit.and(value, input_mask));
+        let visible = if self.readable { old } else { emit.i32(0) };
+        let [seen_reference, seen] = [reference, visible].map(|value| emit.and(value, input_mask));
         let passes = compare(emit, self.function, seen_reference, seen);
         let [stencil_fails, depth_fails, passed] = [self.stencil_fails, self.depth_fails, self.passes]
-            .map(|action| apply(emit, action, old, reference));
+            .map(|action| apply(emit, action, old, visible, reference));
         let failed = emit.select(passes, depth_fails, stencil_fails);
         let [failed, passed] = [failed, passed].map(|new| {
             // The bits of the write mask that differ.
@@ -86,11 +92,11 @@ impl StencilKey {
     }
 }
 
-/// The new stencil value.
-fn apply(emit: &mut Emit, action: Action, old: Value, reference: Value) -> Value {
+/// The new stencil value, of the stored one and what is seen of it.
+fn apply(emit: &mut Emit, action: Action, stored: Value, old: Value, reference: Value) -> Value {
     let [zero, one, white] = [0, 1, 255].map(|value| emit.i32(value));
     match action {
-        Action::Keep => old,
+        Action::Keep => stored,
         Action::Zero => zero,
         Action::Replace => reference,
         Action::Increment => {

@@ -19,6 +19,9 @@
 //! Buffers are those of [`super::layout`]; pixels lie in the order of guest memory, a word each whatever the format's
 //! size, so that 64 invocations touch 64 words in a row. A pixel's words stay with its invocation from the first to
 //! the last triangle: no two invocations touch the same word, and what triangles overlap is drawn in their order.
+//!
+//! Workgroups in y are planes ([`super::Scale`]). A sample lies on the chip's own grid of sixteenths of a pixel, so that its
+//! weights are exact integers too: sample k of n along an axis is `(16k + 8 + n/2) / n - 8` sixteenths from the middle.
 
 mod depth_stencil;
 mod pixel;
@@ -28,7 +31,8 @@ use xenoglot_ir::{Block, Builder, Function, Module, Op, Stage, Type, Value};
 
 use super::emit::{Emit, Interpolation, Storage, floats};
 use super::key::{Blending, FragmentKey, OutputKey};
-use super::layout::{DEPTH, OUTSIDE, TILES};
+use super::layout::{DEPTH, OUTSIDE, PLANES, SAMPLES, TILES};
+use super::options::Options;
 use super::output;
 use crate::raster::batch::semantic;
 use crate::regs::{self, Registers};
@@ -39,8 +43,8 @@ use depth_stencil::TestsKey;
 /// length of the list; all u32.
 pub const BIN_BYTES: u32 = 16;
 /// Bytes of a triangle without its attributes. Four words each: weights of the vertices at pixel (0, 0), and columns
-/// that may be covered, first in the low half, last plus one in the high half; what a pixel to the right adds, and
-/// rows; what a pixel upwards adds, and the sum of the weights as f32; 1/w; z/w. Then the attributes by semantic, one
+/// that may be covered, first in the low half, last plus one in the high half; what a sixteenth of a pixel to the right
+/// adds, and rows; what a sixteenth upwards adds, and the sum of the weights as f32; 1/w; z/w. Then the attributes by semantic, one
 /// divided by w at each vertex.
 pub const TRIANGLE_BYTES: u32 = 80;
 /// Bytes of an attribute.
@@ -59,11 +63,12 @@ pub struct TileKey {
 
 impl TileKey {
     /// The key of a draw with these registers; none if it changes nothing.
-    pub fn decode(regs: &Registers) -> Option<TileKey> {
-        let mut fragment = FragmentKey::decode(regs, Blending::Program)?;
+    pub fn decode(regs: &Registers, options: Options) -> Option<TileKey> {
+        let mut fragment = FragmentKey::with_options(regs, Blending::Program, options)?;
         // Depth is never the host's.
         fragment.depth.written = false;
-        let tests = if fragment.output == OutputKey::Shadow { None } else { TestsKey::decode(regs) };
+        let tests =
+            if fragment.output == OutputKey::Shadow { None } else { TestsKey::decode(regs, options.chip) };
         Some(TileKey { fragment, tests, outside: regs.bits(regs::SCISSOR_MODE, 0, 2) == SCISSOR_OUTSIDE })
     }
 
@@ -100,8 +105,8 @@ pub fn generate(key: &TileKey) -> Module {
     let mut emit = Emit::new(&mut func, module);
     let pixel = Pixel::locate(&mut emit);
     let stored = Words {
-        color: key.has_color().then(|| emit.load(Storage::Pixels, pixel.offset, Type::I32, 2)),
-        depth: key.tests.is_some().then(|| emit.load(Storage::Depths, pixel.offset, Type::I32, 2)),
+        color: key.has_color().then(|| emit.load(Storage::Pixels, pixel.offsets[0], Type::I32, 2)),
+        depth: key.tests.is_some().then(|| emit.load(Storage::Depths, pixel.offsets[1], Type::I32, 2)),
     };
 
     let [head, body, next, exit] = [0; 4].map(|_| emit.b.func.add_block());
@@ -116,10 +121,10 @@ pub fn generate(key: &TileKey) -> Module {
     // What is made here is not there in the exit: the exit makes nothing.
     emit.b.switch_to(exit);
     if let Some(color) = words.color {
-        emit.store(Storage::Pixels, pixel.offset, color);
+        emit.store(Storage::Pixels, pixel.offsets[0], color);
     }
     if let Some(depth) = words.depth {
-        emit.store(Storage::Depths, pixel.offset, depth);
+        emit.store(Storage::Depths, pixel.offsets[1], depth);
     }
     emit.b.ret(&[]);
 
@@ -165,8 +170,10 @@ impl Words {
 struct Pixel {
     /// Column and row, from below.
     place: [Value; 2],
-    /// Of its words in the buffers, in bytes.
-    offset: Value,
+    /// The sample, in sixteenths of a pixel from the middle of pixel (0, 0).
+    sample: [Value; 2],
+    /// Of its words in the colour and the depth buffer, in bytes.
+    offsets: [Value; 2],
     /// Offset of the list of triangles, in bytes.
     list: Value,
     /// How many there are.
@@ -176,7 +183,7 @@ struct Pixel {
 impl Pixel {
     fn locate(emit: &mut Emit) -> Pixel {
         let group = emit.builtin("group", Builtin::WorkgroupId, ints(3));
-        let group = emit.b.extract(group, 0);
+        let [group, plane] = [0, 1].map(|lane| emit.b.extract(group, lane));
         let lane = emit.builtin("lane", Builtin::LocalInvocationIndex, Type::I32);
         let [tiles_per_row, last_row, bins] = [0, 4, 8].map(|at| emit.uniform_i32(TILES + at));
         let bin_bytes = emit.i32(BIN_BYTES);
@@ -205,8 +212,38 @@ impl Pixel {
         });
         let y = emit.isub(last_row, row);
         let list = emit.iadd(bins, list);
-        Pixel { place: [x, y], offset, list, triangles }
+        let offsets = [0, 4].map(|at| {
+            let stride = emit.uniform_i32(PLANES + at);
+            let first = emit.imul(plane, stride);
+            emit.iadd(first, offset)
+        });
+        let [right, down] = sample(emit, plane);
+        let four = emit.i32(4);
+        let [x16, y16] = [x, y].map(|place| emit.shl(place, four));
+        let sample = [emit.iadd(x16, right), emit.isub(y16, down)];
+        Pixel { place: [x, y], sample, offsets, list, triangles }
     }
+}
+
+/// How far the sample of a plane lies to the right of the middle of its pixel, and below it, in sixteenths of a pixel. Attributes
+/// and textures are those of the plane from here on.
+fn sample(emit: &mut Emit, plane: Value) -> [Value; 2] {
+    let (zero, one) = (emit.i32(0), emit.i32(1));
+    let is_first = emit.iequal(plane, zero);
+    emit.enlarged = Some(emit.select(is_first, zero, one));
+    let samples = emit.uniform_i32(SAMPLES);
+    let number = emit.isub(plane, one);
+    let [column, row] = [Op::Urem, Op::Udiv].map(|op| emit.op(op, &[number, samples]));
+    let half_samples = emit.ushr(samples, one);
+    let (half, sixteen) = (emit.i32(8), emit.i32(16));
+    let rounding = emit.iadd(half_samples, half);
+    [column, row].map(|number| {
+        let at = emit.imul(number, sixteen);
+        let at = emit.iadd(at, rounding);
+        let at = emit.op(Op::Udiv, &[at, samples]);
+        let at = emit.isub(at, half);
+        emit.select(is_first, zero, at)
+    })
 }
 
 /// What draws a triangle.
@@ -257,11 +294,11 @@ impl Drawing<'_> {
 
     /// The weights of the vertices; goes on only if the pixel is covered.
     fn cover(&self, emit: &mut Emit, triangle: Value) -> Covered {
-        let [x, y] = self.pixel.place;
+        let ([x, y], [sample_x, sample_y]) = (self.pixel.place, self.pixel.sample);
         let [base, right, up] = [0, 16, 32].map(|at| vector(emit, triangle, at, Type::I32X4));
         let weights = [0, 1, 2].map(|lane| {
             let [base, right, up] = [base, right, up].map(|vector| emit.b.extract(vector, lane));
-            let (right, up) = (emit.imul(right, x), emit.imul(up, y));
+            let (right, up) = (emit.imul(right, sample_x), emit.imul(up, sample_y));
             let weight = emit.iadd(base, right);
             emit.iadd(weight, up)
         });
@@ -286,7 +323,8 @@ impl Drawing<'_> {
         emit.require(covered);
         let sum = emit.b.extract(up, 3);
         let sum = emit.b.convert(Op::Bitcast, xenoglot_ir::Flags::NONE, sum, Type::F32);
-        Covered { weights: weights.map(|weight| emit.float(weight)), sum }
+        let steps = [right, up].map(|step| [0, 1, 2].map(|vertex| emit.b.extract(step, vertex)));
+        Covered { weights: weights.map(|weight| emit.float(weight)), sum, steps }
     }
 
     /// Interpolates the attributes at the pixel; computes its depth if the draw needs it.
@@ -294,11 +332,11 @@ impl Drawing<'_> {
         &self,
         emit: &mut Emit,
         triangle: Value,
-        Covered { weights, sum }: Covered,
+        Covered { weights, sum, steps }: Covered,
     ) -> Option<Value> {
         let fragment = &self.key.fragment;
-        let inverse = vector(emit, triangle, 48, floats(3));
-        let inverse = emit.weighted(inverse, weights);
+        let inverse_w = vector(emit, triangle, 48, floats(3));
+        let inverse = emit.weighted(inverse_w, weights);
         let one = emit.f32(1.0);
         let w = emit.fdiv(one, inverse);
         let mut places = [None; semantic::COUNT];
@@ -307,7 +345,7 @@ impl Drawing<'_> {
         }
         let header = emit.i32(TRIANGLE_BYTES);
         let attributes = emit.iadd(triangle, header);
-        emit.start_pixel(Interpolation { weights, w, attributes, places });
+        emit.start_pixel(Interpolation { weights, w, attributes, inverse_w, steps, places });
 
         let needed =
             self.key.tests.is_some() || fragment.fog.is_some() || fragment.output == OutputKey::Shadow;
@@ -354,6 +392,8 @@ impl Drawing<'_> {
 struct Covered {
     weights: [Value; 3],
     sum: Value,
+    /// What a sixteenth of a pixel to the right and one upwards add to the weights.
+    steps: [[Value; 3]; 2],
 }
 
 /// `lanes` integers, 1 to 4.
