@@ -68,6 +68,14 @@ pub enum Error {
         /// Why.
         reason: String,
     },
+    /// The suite's engines draw no tiles of this size.
+    #[error("suite {suite} has no tiles of {tile} pixels a side")]
+    Tile {
+        /// The suite.
+        suite: &'static str,
+        /// The size.
+        tile: u32,
+    },
     /// A description is not of the suite's format.
     #[error("{}: {file}: {reason}", path.display())]
     Json {

@@ -33,7 +33,7 @@ impl Language {
 pub(crate) fn texel_format(format: ImageFormat) -> Option<TexelFormat> {
     use TexelFormat as T;
     Some(match format {
-        ImageFormat::Unknown => return None,
+        ImageFormat::Unknown | ImageFormat::UnknownSint | ImageFormat::UnknownUint => return None,
         ImageFormat::Rgba32f => T::R32G32B32A32Sfloat,
         ImageFormat::Rgba16f => T::R16G16B16A16Sfloat,
         ImageFormat::Rg32f => T::R32G32Sfloat,

@@ -34,7 +34,7 @@ fn run(suite: &str, engine: &'static str, path: PathBuf) -> (Result<Summary, Str
     let failures = Failures::default();
     let device = std::env::var("XENOGLOT_VULKAN_DEVICE").ok().filter(|name| !name.is_empty());
     let worker = WorkerCommand::this_test("vulkan_worker").ok();
-    let request = Request { path, engine, device, worker };
+    let request = Request { device, worker, ..Request::new(path, engine) };
     let summary = suite.run(&request, &failures).map_err(|e| e.to_string());
     (summary, failures.0.into_inner().unwrap())
 }

@@ -30,8 +30,7 @@ impl Observer for Failures {
 }
 
 fn request(path: &Path, engine: &'static str) -> Request {
-    let worker = Some(WorkerCommand::this_test("vulkan_worker").unwrap());
-    Request { path: path.into(), engine, device: None, worker }
+    Request::new(path, engine).with_worker(WorkerCommand::this_test("vulkan_worker").unwrap())
 }
 
 /// Runs a folder of the vectors and expects all of it to pass.

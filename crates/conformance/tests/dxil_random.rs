@@ -2,7 +2,6 @@
 //! device, with the integers and floats that it has or with those of 32 bits alone. Long runs have many more.
 
 use std::io::Write;
-use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use xenoglot::dxil::{Bounds, LiftOptions, lift, load};
 use xenoglot::host::Host;
@@ -201,8 +200,7 @@ fn llvm_reads_the_bitcode() {
 #[test]
 fn interpreter_and_device_compute_what_the_shader_says() {
     let worker = WorkerCommand::this_test("vulkan_worker").unwrap();
-    let request =
-        Request { path: PathBuf::new(), engine: "spirv", device: None, worker: Some(worker.clone()) };
+    let request = Request::new("", "spirv").with_worker(worker.clone());
     let info = vulkan::device(&request).inspect_err(|e| skip(&e.to_string())).ok();
     let start = || Ok::<_, ()>(info.as_ref().map(|info| Engine::new(worker.clone(), info)));
     let seeds: Vec<u64> = property::seeds(property::budget(300, 3000)).collect();

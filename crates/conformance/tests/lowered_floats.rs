@@ -147,9 +147,7 @@ fn wrong(
 #[test]
 fn a_device_rounds_as_asked() {
     let worker = WorkerCommand::this_test("vulkan_worker").unwrap();
-    let path = std::path::PathBuf::new();
-    let request =
-        xenoglot_conformance::Request { path, engine: "spirv", device: None, worker: Some(worker.clone()) };
+    let request = xenoglot_conformance::Request::new("", "spirv").with_worker(worker.clone());
     let info = match vulkan::device(&request) {
         Ok(info) => info,
         Err(e) => return skip(&e.to_string()),

@@ -1,6 +1,5 @@
 //! Kernels whose lanes talk to each other on a device with subgroups of another width: what the interpreter says.
 
-use std::path::PathBuf;
 use xenoglot::host::Subgroups;
 use xenoglot::{Code, Host, Options, Translator};
 use xenoglot_conformance::{Request, vulkan};
@@ -32,8 +31,7 @@ fn interpret(m: &Module, lanes: u32) -> Option<Vec<u32>> {
 #[test]
 fn lanes_hear_what_the_interpreter_says() {
     let worker = WorkerCommand::this_test("vulkan_worker").unwrap();
-    let request =
-        Request { path: PathBuf::new(), engine: "spirv", device: None, worker: Some(worker.clone()) };
+    let request = Request::new("", "spirv").with_worker(worker.clone());
     let host = match vulkan::device(&request) {
         Ok(info) => Host::of_vulkan(&info),
         Err(e) => return skip(&e.to_string()),

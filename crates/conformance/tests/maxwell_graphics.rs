@@ -121,8 +121,8 @@ fn refused(engine: &'static str) -> Option<Vec<String>> {
         skip("no Vulkan device, or no glslangValidator");
         return None;
     }
-    let worker = Some(WorkerCommand::this_test("vulkan_worker").unwrap());
-    let request = Request { path: vectors(), engine, device: None, worker };
+    let worker = WorkerCommand::this_test("vulkan_worker").unwrap();
+    let request = Request::new(vectors(), engine).with_worker(worker);
     let failures = Failures::default();
     let summary = Suite::find("maxwell-graphics").unwrap().run(&request, &failures).unwrap();
     // What the others are free to differ in is part of the suite.

@@ -1,7 +1,6 @@
 //! Random Maxwell kernels: each is translated, and a device computes what the interpreter does, before and after the
 //! passes. Long runs have many more.
 
-use std::path::PathBuf;
 use xenoglot::{Code, Host, Options, Translator};
 use xenoglot_conformance::{Request, vulkan};
 use xenoglot_interp::{Bindings, Interpreter};
@@ -130,8 +129,7 @@ fn check(engine: Option<&mut Engine>, words: &Words, seed: u64) -> Result<(), St
 #[test]
 fn a_device_computes_what_the_interpreter_does() {
     let worker = WorkerCommand::this_test("vulkan_worker").unwrap();
-    let request =
-        Request { path: PathBuf::new(), engine: "spirv", device: None, worker: Some(worker.clone()) };
+    let request = Request::new("", "spirv").with_worker(worker.clone());
     let info = vulkan::device(&request).inspect_err(|e| skip(&e.to_string())).ok();
     let start = || Ok::<_, ()>(info.as_ref().map(|info| Engine::new(worker.clone(), info)));
     let words = Words::new(&mut Rng::new(0));

@@ -34,9 +34,9 @@ impl Observer for Cases {
 }
 
 fn run(suite: &str, path: PathBuf, engine: &'static str) -> Vec<Case> {
-    let worker = Some(WorkerCommand::this_test("vulkan_worker").unwrap());
+    let request = Request::new(path, engine).with_worker(WorkerCommand::this_test("vulkan_worker").unwrap());
     let cases = Cases::default();
-    Suite::find(suite).unwrap().run(&Request { path, engine, device: None, worker }, &cases).unwrap();
+    Suite::find(suite).unwrap().run(&request, &cases).unwrap();
     let mut cases = cases.0.into_inner().unwrap();
     cases.sort_by(|a, b| a.name.cmp(&b.name));
     cases
@@ -67,8 +67,7 @@ fn kernels_on_the_interpreter() {
 
 /// Whether the device is the one whose abilities are known here.
 fn lavapipe() -> bool {
-    let worker = Some(WorkerCommand::this_test("vulkan_worker").unwrap());
-    let request = Request { path: PathBuf::new(), engine: "spirv", device: None, worker };
+    let request = Request::new("", "spirv").with_worker(WorkerCommand::this_test("vulkan_worker").unwrap());
     match xenoglot_conformance::vulkan::device(&request) {
         Ok(device) if device.name.contains("llvmpipe") && glslang::available() => return true,
         Ok(_) => skip("no lavapipe, or no glslangValidator"),

@@ -45,7 +45,7 @@ fn scenes_on_five_threads() {
 
 #[test]
 fn suite_of_scenes() {
-    let request = Request { path: vectors(), engine: "cpu", device: None, worker: None };
+    let request = Request::new(vectors(), "cpu");
     let summary = Suite::find("nds").unwrap().run(&request, &Silent).unwrap();
     assert_eq!(summary, Summary { passed: SCENES, ..Summary::default() });
 }
@@ -81,7 +81,7 @@ fn frame_dumps_are_compared_with_screenshots_beside_them() {
         std::fs::write(folder.path().join(format!("{name}.ntrfd")), dump.to_bytes()).unwrap();
         std::fs::write(folder.path().join(format!("{name}.bmp")), screenshot(&gpu, changed)).unwrap();
     }
-    let request = Request { path: folder.path().into(), engine: "cpu", device: None, worker: None };
+    let request = Request::new(folder.path(), "cpu");
     let summary = Suite::find("nds-console").unwrap().run(&request, &Silent).unwrap();
     assert_eq!(summary, Summary { passed: 1, failed: 1, ..Summary::default() });
 }
@@ -92,7 +92,7 @@ fn scenes_with_chunks_that_are_not_known_do_not_pass() {
     let scene = scenes.iter().find(|s| s.scene.memory.is_none()).unwrap().scene.to_bytes();
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("scene.ndsf");
-    let request = Request { path: path.clone(), engine: "cpu", device: None, worker: None };
+    let request = Request::new(path.clone(), "cpu");
     let verdict = |bytes: &[u8]| {
         std::fs::write(&path, bytes).unwrap();
         Suite::find("nds").unwrap().run(&request, &Silent).unwrap()
@@ -112,7 +112,7 @@ fn scenes_with_chunks_that_are_not_known_do_not_pass() {
 #[test]
 fn whole_pictures() {
     let path = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../vectors/nds-2d"));
-    let request = Request { path, engine: "cpu", device: None, worker: None };
+    let request = Request::new(path, "cpu");
     let summary = Suite::find("nds-2d").unwrap().run(&request, &Silent).unwrap();
     println!("nds-2d: {summary}");
     assert_eq!(summary, Summary { passed: 252, ..Summary::default() });
@@ -125,7 +125,7 @@ fn console_vectors() -> PathBuf {
 /// Every pixel of the scenes that a console drew.
 #[test]
 fn scenes_recorded_on_a_console() {
-    let request = Request { path: console_vectors(), engine: "cpu", device: None, worker: None };
+    let request = Request::new(console_vectors(), "cpu");
     let summary = Suite::find("nds-console").unwrap().run(&request, &Silent).unwrap();
     assert_eq!(summary, Summary { passed: RECORDED, ..Summary::default() });
 }
@@ -137,7 +137,7 @@ fn scenes_recorded_on_a_console_on_the_hosts_gpu() {
         return skip(&error.to_string());
     }
     let device = DeviceOptions::from_env().selector;
-    let request = Request { path: console_vectors(), engine: "compute", device, worker: None };
+    let request = Request { device, ..Request::new(console_vectors(), "compute") };
     let summary = Suite::find("nds").unwrap().run(&request, &Silent).unwrap();
     assert_eq!(summary, Summary { passed: RECORDED, ..Summary::default() });
 }
@@ -162,7 +162,7 @@ fn suite_of_scenes_on_the_hosts_gpu() {
         return skip(&error.to_string());
     }
     let device = DeviceOptions::from_env().selector;
-    let request = Request { path: vectors(), engine: "compute", device, worker: None };
+    let request = Request { device, ..Request::new(vectors(), "compute") };
     let summary = Suite::find("nds").unwrap().run(&request, &Silent).unwrap();
     println!("nds, compute: {summary}");
     assert_eq!(summary, Summary { passed: SCENES, ..Summary::default() });
@@ -174,7 +174,7 @@ fn slopes_of_the_console() {
     if !path.is_dir() {
         return skip("no slope captures: ../shared/vectors/nds-slopes is not there");
     }
-    let request = Request { path, engine: "cpu", device: None, worker: None };
+    let request = Request::new(path, "cpu");
     let summary = Suite::find("nds-slopes").unwrap().run(&request, &Silent).unwrap();
     println!("nds-slopes: {summary}");
     assert_eq!(summary, Summary { passed: 4, ..Summary::default() });

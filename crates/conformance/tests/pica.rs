@@ -43,12 +43,7 @@ impl Observer for Failures {
 }
 
 fn request(engine: &'static str) -> Request {
-    Request {
-        path: vectors(),
-        engine,
-        device: None,
-        worker: Some(WorkerCommand::this_test("vulkan_worker").unwrap()),
-    }
+    Request::new(vectors(), engine).with_worker(WorkerCommand::this_test("vulkan_worker").unwrap())
 }
 
 fn passes(suite: &str, engine: &'static str, every: usize) -> Summary {

@@ -66,7 +66,7 @@ fn transfers_without_pixels() {
 
 fn passes(engine: &'static str) {
     let failures = Failures::default();
-    let request = Request { path: vectors(), engine, device: None, worker: None };
+    let request = Request::new(vectors(), engine);
     let summary = Suite::find("picagpu").unwrap().run(&request, &failures).unwrap();
     println!("picagpu on {engine}: {summary}");
     let mut failures = failures.0.into_inner().unwrap();

@@ -54,7 +54,7 @@ fn parts(format: ImageFormat) -> (u32, Parts) {
         Rgba8 | Rgba8Snorm => (4, Parts::Fractions(8)),
         Rg8 => (2, Parts::Fractions(8)),
         R8 => (1, Parts::Fractions(8)),
-        Rgba32i | Rgba32ui => (4, Parts::Integers(32)),
+        Rgba32i | Rgba32ui | UnknownSint | UnknownUint => (4, Parts::Integers(32)),
         Rg32i | Rg32ui => (2, Parts::Integers(32)),
         R32i | R32ui => (1, Parts::Integers(32)),
         Rgba16i | Rgba16ui => (4, Parts::Integers(16)),
@@ -106,8 +106,8 @@ fn texel(format: ImageFormat, at: [u32; 3], layer: u32, seed: u32) -> Vec<u8> {
 /// The format of an image whose source names none.
 fn known(format: ImageFormat, texel: Texel) -> ImageFormat {
     match (format, texel) {
-        (ImageFormat::Unknown, Texel::Sint) => ImageFormat::Rgba32i,
-        (ImageFormat::Unknown, Texel::Uint) => ImageFormat::Rgba32ui,
+        (ImageFormat::Unknown | ImageFormat::UnknownSint, Texel::Sint) => ImageFormat::Rgba32i,
+        (ImageFormat::Unknown | ImageFormat::UnknownUint, Texel::Uint) => ImageFormat::Rgba32ui,
         (ImageFormat::Unknown, Texel::Float) => ImageFormat::Rgba32f,
         _ => format,
     }

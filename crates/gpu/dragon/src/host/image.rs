@@ -61,10 +61,14 @@ impl Image {
         Ok(Image::new(width, height, pixel))
     }
 
-    /// How many texels it has.
-    #[cfg(feature = "pica")]
-    pub(crate) fn texels(&self) -> usize {
-        self.texels.len()
+    /// Texels of a row, and rows: powers of two from 8 to 256.
+    pub fn size(&self) -> [u32; 2] {
+        self.log2_size.map(|log2| 1 << log2)
+    }
+
+    /// Red, green, blue and alpha, row by row.
+    pub fn texels(&self) -> &[[u8; 4]] {
+        &self.texels
     }
 
     /// How it lies in memory, without an address.

@@ -357,7 +357,7 @@ impl Taken {
             }
             None => {
                 let image = decode(&texture, memory, alpha);
-                self.library.1 += image.texels();
+                self.library.1 += image.texels().len();
                 self.library.0.insert(key, image.clone());
                 image
             }
