@@ -137,6 +137,8 @@ install_packages() {
     have astcenc || missing+=(astcenc)
     # A unit of the Dragon GPU in Verilog.
     have verilator || missing+=(verilator g++)
+    # A large program in C++ for MIPS.
+    if [ "${XENOGLOT_LONG:-0}" = 1 ]; then installed g++-mips-linux-gnu || missing+=(g++-mips-linux-gnu); fi
     # Caches that machines share.
     have redis-server || missing+=(redis-server)
     if [ ${#missing[@]} -eq 0 ] && new_enough "$(mesa_version)"; then

@@ -127,6 +127,18 @@ struct DxilArgs {
     /// Make positions invariant: equal computations give equal bits in all shaders.
     #[arg(long)]
     invariant_position: bool,
+    /// Pass components of 16 bits between stages as such, not as 32 bits; all stages of a pipeline need the same.
+    #[arg(long)]
+    interface_16bit: bool,
+    /// Keep helper lanes of pixel shaders out of votes, ballots, reductions and scans of waves.
+    #[arg(long)]
+    waves_without_helpers: bool,
+    /// Fuse no products and sums, as if all arithmetic were `precise`.
+    #[arg(long)]
+    precise: bool,
+    /// Declare storage images without a format, unless atomics access them, so that views of any format may be bound.
+    #[arg(long)]
+    images_without_format: bool,
 }
 
 /// How MIPS functions are lifted.
@@ -282,16 +294,23 @@ impl DxilArgs {
             ("--samples", self.samples.is_some()),
             ("--dual-source", self.dual_source),
             ("--invariant-position", self.invariant_position),
+            ("--interface-16bit", self.interface_16bit),
+            ("--waves-without-helpers", self.waves_without_helpers),
+            ("--precise", self.precise),
+            ("--images-without-format", self.images_without_format),
         ])
     }
 
     fn options(&self) -> Result<dxil::Options> {
-        let &DxilArgs { all_resident, samples, dual_source, invariant_position, .. } = self;
         let lift = dxil::LiftOptions {
-            all_resident,
-            samples,
-            dual_source,
-            invariant_position,
+            all_resident: self.all_resident,
+            samples: self.samples,
+            dual_source: self.dual_source,
+            invariant_position: self.invariant_position,
+            interface_16bit: self.interface_16bit,
+            waves_without_helpers: self.waves_without_helpers,
+            precise: self.precise,
+            images_without_format: self.images_without_format,
             ..Default::default()
         };
         Ok(dxil::Options { bindings: self.binding_model()?, lift })

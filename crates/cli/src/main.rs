@@ -22,6 +22,7 @@ mod executable;
 mod failure;
 mod isolate;
 mod lift;
+mod model;
 mod output;
 #[cfg(feature = "parquet")]
 mod parquet;

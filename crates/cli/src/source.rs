@@ -116,3 +116,20 @@ fn walk(root: &Path, out: &mut Vec<Source>) -> Result<()> {
     }));
     Ok(())
 }
+
+/// The bytes of an input, unpacked if they are packed by Zstandard: 256 MiB at most.
+pub fn unpacked(path: &Path, bytes: Vec<u8>) -> Result<Vec<u8>> {
+    const FIRST: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
+    const MOST: u64 = 1 << 28;
+    if !bytes.starts_with(&FIRST) {
+        return Ok(bytes);
+    }
+    let context = || name(path);
+    let mut out = Vec::new();
+    let decoder = ruzstd::decoding::StreamingDecoder::new(bytes.as_slice()).with_context(context)?;
+    decoder.take(MOST + 1).read_to_end(&mut out).with_context(context)?;
+    if out.len() as u64 > MOST {
+        bail!("{}: more than {MOST} bytes", name(path));
+    }
+    Ok(out)
+}

@@ -13,7 +13,9 @@ use std::time::{Duration, Instant};
 use xenoglot_cache::translate::present;
 use xenoglot_cache::{Cache, Guest, Options, Refill, Versions};
 use xenoglot_host::{Compilation, Device, DeviceOptions};
-use xenoglot_pica::host::{HostRenderer, Programs, guest_of_pixels, translate_again};
+use xenoglot_pica::host::{
+    HostRenderer, Options as PixelOptions, Programs, guest_of_pixels, translate_again,
+};
 use xenoglot_pica::raster;
 use xenoglot_pica::regs::{COLOR_WRITE, DEPTH_TEST, FRAGMENT_MODE, Registers};
 use xenoglot_pica::renderer::{Draw, OutOfPixels, Renderer};
@@ -163,7 +165,7 @@ fn keep_states(cache: &Cache, count: u32) -> Result<()> {
     for number in 0..count {
         // No set of the runs has that many.
         vary(&mut regs, 1000 + number);
-        let guest = guest_of_pixels(&regs).context("a state that draws nothing")?;
+        let guest = guest_of_pixels(&regs, PixelOptions::default()).context("a state that draws nothing")?;
         cache.remember(&guest);
     }
     Ok(cache.flush()?)
@@ -323,8 +325,9 @@ impl<R: Renderer> Renderer for Varied<'_, R> {
         self.draws += 1;
         let Draw { tables, memory, triangles, pixels, .. } = draw;
         let mut drawn = Ok(());
-        let (_, looking_up) =
-            Parts::of(|| self.programs.into_iter().for_each(|programs| programs.prepare(&regs)));
+        let (_, looking_up) = Parts::of(|| {
+            self.programs.into_iter().for_each(|programs| programs.prepare(&regs, PixelOptions::default()))
+        });
         let draw = || drawn = self.inner.draw(Draw { regs: &regs, tables, memory, triangles, pixels });
         let (_, drawing) = Parts::of(draw);
         if let Some((looking_up, drawing)) = looking_up.zip(drawing) {

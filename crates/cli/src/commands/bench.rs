@@ -95,6 +95,10 @@ pub struct Args {
     #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
     #[arg(long, value_name = "FOLDER", default_value = "vectors/mips/programs/src")]
     sources: PathBuf,
+    /// What programs of Debian's packages read, for `mips`. They run where the tests have fetched them.
+    #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+    #[arg(long, value_name = "FOLDER", default_value = "vectors/mips/debian")]
+    debian: PathBuf,
 }
 
 /// Measures and prints.
@@ -130,7 +134,10 @@ pub fn run(args: &Args) -> Result<bool> {
         What::Dragon => print(args, &dragon::run(args.quick)?),
         What::Cache => print(args, &cache::run(args.quick)?),
         #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
-        What::Mips => print(args, &mips::run(&mips::Options { sources: &args.sources, quick: args.quick })?),
+        What::Mips => {
+            let options = mips::Options { sources: &args.sources, debian: &args.debian, quick: args.quick };
+            print(args, &mips::run(&options)?)
+        }
         What::Codec => print(args, &codec::run(args.quick)?),
         What::Pica => {
             let frames = args.frames.unwrap_or(if args.quick { 20 } else { 500 });

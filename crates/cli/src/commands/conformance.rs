@@ -24,13 +24,21 @@ pub struct Args {
     /// Part of the name of the Vulkan device to use; any if not given.
     #[arg(long)]
     device: Option<String>,
+    /// Pixels along a side of the tiles that an engine on a device draws, for suites that have some; the suite's first if not
+    /// given.
+    #[arg(long, value_name = "PIXELS")]
+    tile: Option<u32>,
     /// Print an object with the counts and the cases that did not pass.
     #[arg(long)]
     json: bool,
 }
 
 fn suite_list() -> String {
-    let line = |s: &Suite| format!("  {:12} {}; engines: {}\n", s.name, s.doc, s.engines.join(", "));
+    let line = |s: &Suite| {
+        let tiles: Vec<String> = s.tiles.iter().map(u32::to_string).collect();
+        let tiles = if tiles.is_empty() { String::new() } else { format!("; tiles: {}", tiles.join(", ")) };
+        format!("  {:12} {}; engines: {}{tiles}\n", s.name, s.doc, s.engines.join(", "))
+    };
     format!("Suites:\n{}", SUITES.iter().map(line).collect::<String>())
 }
 
@@ -39,9 +47,12 @@ pub fn run(args: &Args) -> Result<bool> {
     let suite = Suite::find(&args.suite)
         .ok_or_else(|| usage(format!("no suite is called {:?}\n{}", args.suite, suite_list())))?;
     let engine = suite.engine(args.engine.as_deref()).map_err(|e| usage(e.to_string()))?;
+    if let Some(tile) = args.tile.filter(|tile| !suite.tiles.contains(tile)) {
+        return Err(usage(format!("suite {} has no tiles of {tile} pixels a side", suite.name)));
+    }
     let file = standard_input(&args.path)?;
     let path = file.as_ref().map_or(args.path.as_path(), |file| file.path()).to_path_buf();
-    let request = Request { path, engine, device: args.device.clone(), worker: None };
+    let request = Request { device: args.device.clone(), tile: args.tile, ..Request::new(path, engine) };
     let watch = Watch { progress: Progress::new(0), cases: Mutex::default() };
     let summary = suite.run(&request, &watch);
     let Watch { progress, cases } = watch;

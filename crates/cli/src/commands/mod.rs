@@ -23,6 +23,7 @@ pub mod ir;
 pub mod render;
 pub mod render_nds;
 mod render_textures;
+mod render_warp;
 pub mod run;
 pub mod scenes;
 pub mod shell;

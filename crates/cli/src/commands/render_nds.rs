@@ -41,15 +41,6 @@ pub struct Options {
     /// scene's results are of.
     #[arg(long, value_enum)]
     profile: Option<ProfileArg>,
-    /// Draw N pixels for each of the console's, along either axis: 1 to 16.
-    #[arg(long, value_name = "N", default_value_t = 1)]
-    scale: u32,
-    /// Draw pictures of this folder in place of textures: PNGs of any size with the names of --dump-textures.
-    #[arg(long, value_name = "DIR")]
-    pub textures: Option<PathBuf>,
-    /// Write each texture that is drawn as a PNG, named by what it shows.
-    #[arg(long, value_name = "DIR")]
-    dump_textures: Option<PathBuf>,
     /// Write the last frame as a frame dump (NTRFD), which ndsframereplay draws on a console.
     #[arg(long, value_name = "FILE")]
     frame_dump: Option<PathBuf>,
@@ -76,13 +67,9 @@ enum Overlay {
 }
 
 impl Options {
-    /// Whether something is written besides a picture.
-    pub fn writes_files(&self) -> bool {
-        self.frame_dump.is_some() || self.dump_textures.is_some()
-    }
-
-    fn scale(&self) -> Result<Scale> {
-        Scale::new(self.scale).ok_or_else(|| usage("--scale is from 1 to 16"))
+    /// Whether a frame dump is written besides a picture.
+    pub fn writes_dump(&self) -> bool {
+        self.frame_dump.is_some()
     }
 
     fn view(&self) -> View {
@@ -168,7 +155,7 @@ fn show(args: &Args, scene: &Scene, image: Option<&[u8]>) -> Result<bool> {
         None => Profile::default(),
     };
     let rules = profile.rules();
-    let folders = Arc::new(Folders::new(options.dump_textures.clone(), options.textures.clone()));
+    let folders = Arc::new(Folders::new(args.dump_textures.clone(), args.textures.clone()));
     let mut gpu = Gpu::new(raster::Options { rules, ..raster::Options::default() });
     if folders.are_asked_for() {
         gpu.renderer_mut().set_replacements(Some(folders.clone()));
@@ -181,7 +168,7 @@ fn show(args: &Args, scene: &Scene, image: Option<&[u8]>) -> Result<bool> {
         bail!("{name}: no results are expected, so there is nothing to check");
     }
     let Found { written, read, .. } = folders.finish()?;
-    let pictures = Folders::new(None, options.textures.clone());
+    let pictures = Folders::new(None, args.textures.clone());
     let scaled = scaled(args, &played.gpu, rules, pictures)?;
     let frame: &dyn Frame = scaled.as_deref().unwrap_or(played.gpu.renderer());
     if let Some(output) = &args.output {
@@ -222,13 +209,17 @@ fn show(args: &Args, scene: &Scene, image: Option<&[u8]>) -> Result<bool> {
     Ok(different.is_empty())
 }
 
+fn scale(args: &Args) -> Result<Scale> {
+    Scale::new(args.scale).ok_or_else(|| usage("--scale is from 1 to 16"))
+}
+
 /// The last frame as the host's GPU draws it, if it is to.
 #[cfg(feature = "gpu")]
 fn scaled(args: &Args, gpu: &Gpu, rules: Rules, pictures: Folders) -> Result<Option<Box<dyn Frame>>> {
     use super::render::{RendererName, device};
     use xenoglot_nds::raster::compute::{ComputeRenderer, Options};
 
-    let scale = args.scene.scale()?;
+    let scale = scale(args)?;
     if scale == Scale::ONE && args.renderer != RendererName::Gpu {
         return Ok(None);
     }
@@ -243,7 +234,7 @@ fn scaled(args: &Args, gpu: &Gpu, rules: Rules, pictures: Folders) -> Result<Opt
 /// There is no other renderer.
 #[cfg(not(feature = "gpu"))]
 fn scaled(args: &Args, _: &Gpu, _: Rules, _: Folders) -> Result<Option<Box<dyn Frame>>> {
-    match args.scene.scale()? {
+    match scale(args)? {
         Scale::ONE => Ok(None),
         _ => Err(usage("--scale needs the host's GPU, which this build is without")),
     }

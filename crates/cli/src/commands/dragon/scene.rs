@@ -1,6 +1,7 @@
 //! What is drawn: a model that turns, or the frames of a capture.
 
 use crate::failure::usage;
+use crate::model;
 use crate::print;
 use crate::source::{name, read, read_text};
 use anyhow::{Context, Result, anyhow};
@@ -9,8 +10,8 @@ use std::path::{Path, PathBuf};
 use xenoglot_capture::{Capture, Limits};
 use xenoglot_dragon::Params;
 use xenoglot_dragon::host::{
-    Animation, Buffering, DEPTH_PROGRAM, Demo, Film, FilmLimits, Mesh, MeshError, MeshLimits,
-    TEXTURE_PROGRAM, glass, globe, load_capture, load_gltf, load_obj, torus, wooden_crate,
+    Animation, Buffering, DEPTH_PROGRAM, Demo, Film, FilmLimits, TEXTURE_PROGRAM, glass, globe, load_capture,
+    load_gltf, load_obj, torus, wooden_crate,
 };
 use xenoglot_vpu::asm;
 
@@ -64,8 +65,6 @@ pub struct Stage {
     pub screen: [u16; 2],
 }
 
-type Load = fn(&[u8], &dyn Fn(&str) -> Option<Vec<u8>>, &MeshLimits) -> Result<Mesh, MeshError>;
-
 impl SceneArgs {
     /// Loads it.
     pub fn stage(&self) -> Result<Stage> {
@@ -100,18 +99,8 @@ impl SceneArgs {
     }
 
     fn demo(&self, path: &Path) -> Result<(Demo, Vec<String>)> {
-        let limits = MeshLimits::default();
-        let folder = path.parent().map(Path::to_path_buf).unwrap_or_default();
-        // Files that a model names lie beside it, or below.
-        let files = |file: &str| {
-            let inside = |c: std::path::Component<'_>| matches!(c, std::path::Component::Normal(_));
-            let file = Path::new(file);
-            let near = self.model != "-" && file.components().all(inside);
-            near.then(|| std::fs::read(folder.join(file)).ok()).flatten()
-        };
-        let load = |load: Load, bytes: &[u8]| -> Result<Mesh> {
-            Ok(load(bytes, &files, &limits).with_context(|| name(path))?.centred())
-        };
+        let load =
+            |load: model::Load, bytes: &[u8]| -> Result<_> { Ok(model::load(path, bytes, load)?.centred()) };
         let extension = path.extension().and_then(|e| e.to_str());
         let mesh = match (self.model.as_str(), extension) {
             ("torus", _) => torus(48, 24),
@@ -130,7 +119,6 @@ impl SceneArgs {
                 return Err(usage(text));
             }
         };
-        mesh.notes.iter().for_each(|note| print::note(format!("{}: {note}", name(path))));
         let mut demo = Demo::new(mesh)?;
         let plain = asm::assemble(DEPTH_PROGRAM).is_ok_and(|words| words == demo.program);
         let mut sources = vec![(if plain { DEPTH_PROGRAM } else { TEXTURE_PROGRAM }).to_owned()];
