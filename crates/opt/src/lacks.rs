@@ -9,6 +9,8 @@ pub struct Lacks {
     pub narrow_memory: bool,
     /// 64-bit atomics on shared memory: done under a lock.
     pub shared_int64_atomics: bool,
+    /// Signed least and greatest in memory: loops of compare-exchange.
+    pub signed_atomics: bool,
     /// Float arithmetic as the IR asks for it.
     pub floats: lower_floats::Options,
     /// Arithmetic that the ops and flags of the IR ask for.
@@ -51,6 +53,7 @@ impl Lacks {
     pub const ALL: Lacks = Lacks {
         narrow_memory: true,
         shared_int64_atomics: true,
+        signed_atomics: true,
         floats: lower_floats::Options {
             directed: true,
             fma: true,

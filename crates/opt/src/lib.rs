@@ -2,7 +2,8 @@
 //!
 //! A pass is a file with one public function `run` and a header that shows before and after in the text form. Most take a
 //! function ([`Work`]); those that give a module functions, memory or variables ([`add_position`], [`legalize`], [`lower_draw_parameters`], [`lower_floats`],
-//! [`lower_float64`], [`lower_int64`], [`lower_narrow`], [`lower_subgroups`], [`lower_wide_atomics`]) take the module and what the host [lacks](Lacks). [`pipeline`] is the list of them, in the order
+//! [`lower_float64`], [`lower_int64`], [`lower_narrow`], [`lower_signed_atomics`],
+//! [`lower_subgroups`], [`lower_wide_atomics`]) take the module and what the host [lacks](Lacks). [`pipeline`] is the list of them, in the order
 //! in which they run. What passes may assume about an instruction beyond the op table is in [`effects`].
 //!
 //! Nothing here knows a guest machine or a host language. A pass keeps a verified function verified and its results
@@ -57,6 +58,7 @@ pub mod lower_floats;
 pub mod lower_int64;
 pub mod lower_memory;
 pub mod lower_narrow;
+pub mod lower_signed_atomics;
 pub mod lower_subgroups;
 pub mod lower_texel_buffers;
 pub mod lower_texture_lines;

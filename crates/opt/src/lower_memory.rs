@@ -34,22 +34,30 @@ use xenoglot_ir::{Block, Builder, Flags, Function, Inst, Kind, Op, Space, Type, 
 
 /// Lowers the accesses of a function.
 pub fn run(w: &mut Work<'_>) -> Done {
-    let f = &mut *w.f;
+    let changed = lower(w.f, lowering);
+    w.done(changed, Keeps::NOTHING)
+}
+
+/// What a pass makes of an access, if it is one of its.
+pub(crate) type Choose = fn(&Function, Inst) -> Option<(Lowering, MemInfo)>;
+
+/// Lowers what is chosen.
+pub(crate) fn lower(f: &mut Function, choose: Choose) -> Changed {
     let mut changed = Changed::NONE;
     let mut numbers = SharedConsts::default();
     for i in 0..f.layout.len() {
         let block = f.layout[i];
-        if f.blocks[block].insts.iter().any(|&inst| lowering(f, inst).is_some()) {
-            changed = changed.or(lower_block(f, &mut numbers, block));
+        if f.blocks[block].insts.iter().any(|&inst| choose(f, inst).is_some()) {
+            changed = changed.or(lower_block(f, &mut numbers, block, choose));
         }
     }
     numbers.place(f);
-    w.done(changed, Keeps::NOTHING)
+    changed
 }
 
 /// What becomes of an access.
 #[derive(Clone, Copy)]
-enum Lowering {
+pub(crate) enum Lowering {
     /// A load of less than a word.
     Load(Kind),
     /// A store of less than a word.
@@ -85,7 +93,7 @@ fn access(f: &Function, inst: Inst) -> Option<(Lowering, MemInfo)> {
     Some((how, mem))
 }
 
-fn lower_block(f: &mut Function, numbers: &mut SharedConsts, block: Block) -> Changed {
+fn lower_block(f: &mut Function, numbers: &mut SharedConsts, block: Block, choose: Choose) -> Changed {
     let insts = std::mem::take(&mut f.blocks[block].insts);
     f.blocks[block].insts.reserve(insts.len() * 2);
     let term = edit::take_term(&mut f.blocks[block].term);
@@ -93,7 +101,7 @@ fn lower_block(f: &mut Function, numbers: &mut SharedConsts, block: Block) -> Ch
     let mut insts = insts.into_iter().peekable();
     while let Some(inst) = insts.next() {
         code.b.set_guest(code.b.func.insts[inst].guest);
-        match lowering(code.b.func, inst) {
+        match choose(code.b.func, inst) {
             Some((Lowering::Load(kind), mem)) => {
                 if let Some(low) = code.load(inst, mem, kind)
                     && let Some(extended) = insts.next_if(|&next| is_extended(code.b.func, inst, next))
@@ -256,29 +264,33 @@ impl Code<'_, '_> {
     }
 
     fn atomic(&mut self, inst: Inst, mem: MemInfo, ty: Type) {
-        let b = &mut self.b;
+        let Code { b, numbers } = self;
         let Some((place, [operand])) = operands(b, inst, mem) else { return append(b, inst) };
         let op = b.func.insts[inst].op;
-        let [zero, one] = [0, 1].map(|v| self.numbers.get(b.func, Type::I32, v));
-        let old = exchange(b, place, |b, old| next(b, op, ty, old, operand, [zero, one]));
+        let old = exchange(b, place, |b, old| next(b, numbers, op, ty, old, operand));
         become_op(b, inst, Op::Bitcast, old);
     }
 }
 
 /// What an atomic stores over `old`.
-fn next(b: &mut Builder, op: Op, ty: Type, old: Value, operand: Value, [zero, one]: [Value; 2]) -> Value {
+fn next(b: &mut Builder, numbers: &mut SharedConsts, op: Op, ty: Type, old: Value, operand: Value) -> Value {
+    let mut number = |b: &mut Builder, n| numbers.get(b.func, Type::I32, n);
     match op {
         Op::AtomicIncWrap => {
+            let (zero, one) = (number(b, 0), number(b, 1));
             let more = b.op(Op::Iadd, &[old, one]);
             let below = b.op(Op::IcmpUlt, &[old, operand]);
             b.select(below, more, zero)
         }
         Op::AtomicDecWrap => {
+            let one = number(b, 1);
             let less = b.op(Op::Isub, &[old, one]);
             // 0 wraps to the largest number, which no operand is above.
             let inside = b.op(Op::IcmpUlt, &[less, operand]);
             b.select(inside, less, operand)
         }
+        Op::AtomicSmin => b.op(Op::Imin, &[old, operand]),
+        Op::AtomicSmax => b.op(Op::Imax, &[old, operand]),
         _ => {
             let old = b.convert(Op::Bitcast, Flags::NONE, old, ty);
             let sum = b.op(Op::Fadd, &[old, operand]);

@@ -8,8 +8,8 @@ use crate::{
     Changed, Context, Lacks, add_position, block_params, branch_fold, combine_samplers, constant_fold,
     copy_propagate, cse, dead_code, flatten, join_components, legalize, licm, lower_absent,
     lower_draw_parameters, lower_float64, lower_floats, lower_int64, lower_memory, lower_narrow,
-    lower_subgroups, lower_texel_buffers, lower_texture_lines, lower_wide_atomics, promote, quads, relax,
-    scalarize, separate_samplers, simplify, split_arrays,
+    lower_signed_atomics, lower_subgroups, lower_texel_buffers, lower_texture_lines, lower_wide_atomics,
+    promote, quads, relax, scalarize, separate_samplers, simplify, split_arrays,
 };
 use std::time::{Duration, Instant};
 use xenoglot_ir::verify::{VerifyErrors, verify, verify_func};
@@ -69,7 +69,7 @@ passes! {
     dead_code 1 Function "what nobody needs goes",
     flatten 1 Function "short arms of branches are computed always, and selected",
     scalarize 1 Function "vector ops become scalar ops",
-    lower_memory 2 Function "narrow accesses go by words, wrapping and float atomics are loops",
+    lower_memory 3 Function "narrow accesses go by words, wrapping and float atomics are loops",
     join_components 2 Module "variables at one location become one vector",
     add_position 1 Module "vertex shaders without a position get one",
     separate_samplers 1 Module "textures that come with their sampler get one of their own",
@@ -85,6 +85,7 @@ passes! {
     lower_float64 1 Module "64-bit floats become the integers of their bits",
     lower_int64 3 Module "64-bit integers become pairs of 32-bit ones",
     lower_wide_atomics 1 Module "64-bit atomics on shared memory are done under a lock",
+    lower_signed_atomics 1 Module "signed least and greatest in memory are loops",
     lower_subgroups 3 Module "subgroups of another width than the host's go through shared memory, or are the host's",
 }
 
@@ -315,6 +316,9 @@ pub fn optimize<O: Observer>(
     }
     if lacks.shared_int64_atomics {
         run_module(module, "lower_wide_atomics", lacks, observer)?;
+    }
+    if lacks.signed_atomics {
+        run_module(module, "lower_signed_atomics", lacks, observer)?;
     }
     if lacks.subgroups.is_some() {
         run_module(module, "lower_subgroups", lacks, observer)?;

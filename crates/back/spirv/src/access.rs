@@ -104,6 +104,11 @@ impl Body<'_, '_> {
                 if matches!(op, Op::AtomicFadd | Op::AtomicIncWrap | Op::AtomicDecWrap) {
                     return Err(Reason::Unsupported("the pass `lower_memory` makes loops of this atomic"));
                 }
+                if matches!(op, Op::AtomicSmin | Op::AtomicSmax) && self.unit().options.portable_ops {
+                    return Err(Reason::Unsupported(
+                        "the pass `lower_signed_atomics` makes loops of this atomic",
+                    ));
+                }
                 let least = if ty == Type::I64 { 3 } else { 2 };
                 if !matches!(ty, Type::I32 | Type::I64) || align < least {
                     return Err(Reason::Unsupported(

@@ -488,8 +488,17 @@ impl Body<'_, '_> {
             Op::SgScan => words.push(GroupOperation::InclusiveScan as u32),
             _ => {}
         }
+        let is_signed = matches!(host, S::GroupNonUniformSMin | S::GroupNonUniformSMax);
+        let unit = self.unit();
+        if is_signed && unit.options.portable_ops {
+            // As in `Unit::signed_op`.
+            let signed = unit.signed_type(ty);
+            words.push(unit.op_raw(S::Bitcast, signed, &[value]));
+            let made = unit.op_raw_of(host, signed, &words);
+            return Ok(unit.op(S::Bitcast, ty, &[made]));
+        }
         words.push(value);
-        Ok(self.unit().op_of(host, ty, &words))
+        Ok(unit.op_of(host, ty, &words))
     }
 
     /// Another lane's value. The host's is undefined where that lane is not active or none: there the own one is taken.

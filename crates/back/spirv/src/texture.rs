@@ -471,6 +471,13 @@ impl Body<'_, '_> {
             Op::ImgAtomicXor => S::AtomicXor,
             Op::ImgAtomicXchg => S::AtomicExchange,
             Op::ImgAtomicCmpxchg => S::AtomicCompareExchange,
+            // naga goes by the type of the texels.
+            Op::ImgAtomicUmin | Op::ImgAtomicUmax if signed && unit.options.portable_ops => {
+                return Err(Reason::Unsupported("an unsigned atomic on an image of signed texels"));
+            }
+            Op::ImgAtomicSmin | Op::ImgAtomicSmax if !signed && unit.options.portable_ops => {
+                return Err(Reason::Unsupported("a signed atomic on an image of unsigned texels"));
+            }
             Op::ImgAtomicUmin => S::AtomicUMin,
             Op::ImgAtomicUmax => S::AtomicUMax,
             Op::ImgAtomicSmin => S::AtomicSMin,

@@ -128,6 +128,7 @@ impl Host {
             // No host language has atomics that wrap at a bound, nor can any round but to nearest.
             narrow_memory: true,
             shared_int64_atomics: true,
+            signed_atomics: is_by_naga,
             floats: lower_floats::Options {
                 directed: true,
                 fma: !fused_fma,

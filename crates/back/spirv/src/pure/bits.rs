@@ -86,14 +86,39 @@ impl Unit {
         if !self.options.portable_ops {
             return self.op(op, ty, &[a, b]);
         }
-        let scalar = self.type_of(S::TypeInt, &[ty.kind().bits(), 1]);
-        let signed = match ty.lanes() {
-            1 => scalar,
-            lanes => self.type_of(S::TypeVector, &[scalar, lanes.into()]),
-        };
+        let signed = self.signed_type(ty);
         let [a, b] = [a, b].map(|v| self.op_raw(S::Bitcast, signed, &[v]));
         let made = self.op_raw(op, signed, &[a, b]);
         self.op(S::Bitcast, ty, &[made])
+    }
+
+    /// A float of signed integers; see [`Unit::signed_op`].
+    pub(crate) fn float_of_signed(&mut self, from: Type, to: Type, a: Id) -> Id {
+        if !self.options.portable_ops {
+            return self.op(S::ConvertSToF, to, &[a]);
+        }
+        let signed = self.signed_type(from);
+        let a = self.op_raw(S::Bitcast, signed, &[a]);
+        self.op(S::ConvertSToF, to, &[a])
+    }
+
+    /// Signed integers of floats; see [`Unit::signed_op`].
+    pub(crate) fn signed_of_float(&mut self, to: Type, a: Id) -> Id {
+        if !self.options.portable_ops {
+            return self.op(S::ConvertFToS, to, &[a]);
+        }
+        let signed = self.signed_type(to);
+        let made = self.op_raw(S::ConvertFToS, signed, &[a]);
+        self.op(S::Bitcast, to, &[made])
+    }
+
+    /// Signed integers of the width and lanes of a type.
+    pub(crate) fn signed_type(&mut self, ty: Type) -> Id {
+        let scalar = self.type_of(S::TypeInt, &[ty.kind().bits(), 1]);
+        match ty.lanes() {
+            1 => scalar,
+            lanes => self.type_of(S::TypeVector, &[scalar, lanes.into()]),
+        }
     }
 
     /// A field that constants place inside a 32-bit word: its offset and count as scalar constants.

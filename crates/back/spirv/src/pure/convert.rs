@@ -26,12 +26,12 @@ impl Unit {
             Op::Sext => self.op(S::SConvert, to, &[a]),
             Op::F2f | Op::S2f | Op::U2f => {
                 plain(shape.flags)?;
-                let op = match shape.op {
-                    Op::F2f => S::FConvert,
-                    Op::S2f => S::ConvertSToF,
-                    _ => S::ConvertUToF,
-                };
-                if from == to { a } else { self.op(op, to, &[a]) }
+                match shape.op {
+                    _ if from == to => a,
+                    Op::F2f => self.op(S::FConvert, to, &[a]),
+                    Op::S2f => self.float_of_signed(from, to, a),
+                    _ => self.op(S::ConvertUToF, to, &[a]),
+                }
             }
             // What is out of range has no result here; saturating is lowered.
             Op::F2s | Op::F2u => {
@@ -39,7 +39,10 @@ impl Unit {
                 if shape.flags.clamp() || shape.flags.ftz() || !is_plain {
                     return Err(LOWER);
                 }
-                self.op(if shape.op == Op::F2s { S::ConvertFToS } else { S::ConvertFToU }, to, &[a])
+                match shape.op {
+                    Op::F2s => self.signed_of_float(to, a),
+                    _ => self.op(S::ConvertFToU, to, &[a]),
+                }
             }
             _ => return Err(SHAPE),
         })
