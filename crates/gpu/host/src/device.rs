@@ -128,8 +128,7 @@ impl Device {
         more: wgpu::Features,
     ) -> Result<Device, Error> {
         let info = adapter.get_info();
-        let native = info.backend == wgpu::Backend::Vulkan
-            && adapter.features().contains(wgpu::Features::PASSTHROUGH_SHADERS);
+        let native = is_native(info.backend, adapter.features());
         let features = if native { wgpu::Features::PASSTHROUGH_SHADERS } else { wgpu::Features::empty() };
         let more = more | adapter.features() & (wgpu::Features::SUBGROUP | wgpu::Features::TIMESTAMP_QUERY);
         let descriptor = wgpu::DeviceDescriptor {
@@ -151,11 +150,7 @@ impl Device {
             let _ = note.set(format!("{reason:?}: {message}"));
         });
         let software = info.device_type == wgpu::DeviceType::Cpu;
-        let language = if native { Language::Spirv(None) } else { Language::SpirvForNaga };
-        let of_wgsl = Host::of_adapter(adapter, features);
-        // Drivers themselves refuse what they lack.
-        let without = if native { Default::default() } else { of_wgsl.without.clone() };
-        let host = Arc::new(Host { language, without, ..of_wgsl });
+        let host = Arc::new(host(Host::of_adapter(adapter, features), native));
         let pipelines = Pipelines::open(&raw, &info, cache).map(Arc::new);
         let (driver, compilers) = (driver(&info), None);
         let (name, cache) = (info.name.into(), Arc::clone(cache));
@@ -177,15 +172,19 @@ impl Device {
     }
 
     /// A device that the caller has opened, with the limits and features that it was opened with. Its errors go to scopes of ours
-    /// or to the caller's handler; modules are translated by naga, and programs are not kept from run to run.
+    /// or to the caller's handler, and programs are not kept from run to run.
+    ///
+    /// On Vulkan with [`wgpu::Features::PASSTHROUGH_SHADERS`] programs are SPIR-V as we write it. Otherwise naga translates them,
+    /// which keeps nothing of what forbids drivers to fuse or to reorder floats: results may differ in their last bits.
     pub fn from_wgpu(device: &wgpu::Device, queue: &wgpu::Queue) -> Device {
         let info = device.adapter_info();
+        let native = is_native(info.backend, device.features());
         Device {
             raw: device.clone(),
             queue: queue.clone(),
             name: info.name.as_str().into(),
-            native: false,
-            host: Arc::new(Host { language: Language::SpirvForNaga, ..Host::of(Language::Wgsl) }),
+            native,
+            host: Arc::new(host(Host::of_device(device), native)),
             software: info.device_type == wgpu::DeviceType::Cpu,
             timeout_s: DeviceOptions::default().timeout_s,
             failure: Arc::new(Mutex::new(None)),
@@ -305,6 +304,21 @@ impl Device {
             None => Ok(result),
             Some(error) => Err(error.to_string()),
         }
+    }
+}
+
+/// Whether a device takes SPIR-V as it is.
+fn is_native(backend: wgpu::Backend, features: wgpu::Features) -> bool {
+    backend == wgpu::Backend::Vulkan && features.contains(wgpu::Features::PASSTHROUGH_SHADERS)
+}
+
+/// What programs are compiled for on a device that runs WGSL as `of_wgsl` says.
+fn host(of_wgsl: Host, native: bool) -> Host {
+    if native {
+        // Drivers themselves refuse what they lack.
+        Host { language: Language::Spirv(None), without: Default::default(), ..of_wgsl }
+    } else {
+        Host { language: Language::SpirvForNaga, ..of_wgsl }
     }
 }
 

@@ -145,20 +145,31 @@ fn all_ways_agree_with_other_subgroups() {
     }
 }
 
-/// What WebGPU promises of every device: 16 KiB of workgroup memory, storage buffers of 128 MiB, no subgroups.
+/// What WebGPU promises of every device: 16 KiB of workgroup memory, storage buffers of 128 MiB, no subgroups. Shaders are SPIR-V as
+/// we write it where the device takes that, and what naga makes of them.
 #[test]
 fn all_ways_agree_within_the_limits_of_webgpu() {
     let Some(device) = device() else { return };
+    for features in [wgpu::Features::PASSTHROUGH_SHADERS, wgpu::Features::empty()] {
+        if device.is_native() || features.is_empty() {
+            agree_within_the_limits_of_webgpu(&device, features);
+        }
+    }
+}
+
+fn agree_within_the_limits_of_webgpu(device: &Device, required_features: wgpu::Features) {
     let (raw, _) = device.wgpu();
     let opened = pollster::block_on(async {
         let instance = wgpu::Instance::new(wgpu::InstanceDescriptor::new_without_display_handle());
         let adapters = instance.enumerate_adapters(wgpu::Backends::all()).await;
         let name = raw.adapter_info().name;
         let adapter = adapters.into_iter().find(|adapter| adapter.get_info().name == name)?;
-        adapter.request_device(&wgpu::DeviceDescriptor::default()).await.ok()
+        let descriptor = wgpu::DeviceDescriptor { required_features, ..Default::default() };
+        adapter.request_device(&descriptor).await.ok()
     });
     let (limited, queue) = opened.unwrap();
     let limited = Device::from_wgpu(&limited, &queue);
+    assert_eq!(limited.is_native(), !required_features.is_empty());
     assert_eq!((limited.max_buffer(), limited.has_subgroups()), (128 << 20, false));
     let options = |tile, architecture| Options { tile, batch: 33, architecture, joining: None };
     let ways = [options(8, SPLIT), options(16, SPLIT), options(16, Architecture::Uber)];

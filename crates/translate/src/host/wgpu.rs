@@ -1,14 +1,22 @@
-//! wgpu's adapters.
+//! wgpu's adapters and devices.
 
 use super::{Capabilities, Floats, Host, Language, Subgroups};
-use wgpu::{Adapter, Backend, DeviceType, Features};
+use wgpu::{Adapter, AdapterInfo, Backend, Device, DeviceType, Features};
 use xenoglot_spirv::Capability as C;
 
 impl Host {
     /// What wgpu runs WGSL with on an adapter, as far as `features` are those of the device that is asked for: 64-bit and
     /// 16-bit numbers and subgroups need to be enabled there.
     pub fn of_adapter(adapter: &Adapter, features: Features) -> Host {
-        let info = adapter.get_info();
+        Host::of_wgpu(&adapter.get_info(), features)
+    }
+
+    /// What wgpu runs WGSL with on a device, with the features that it was opened with.
+    pub fn of_device(device: &Device) -> Host {
+        Host::of_wgpu(&device.adapter_info(), device.features())
+    }
+
+    fn of_wgpu(info: &AdapterInfo, features: Features) -> Host {
         let of_features = [
             (Features::SHADER_F64, &[C::Float64][..]),
             (Features::SHADER_F16, &[C::Float16]),
