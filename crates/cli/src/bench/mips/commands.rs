@@ -79,6 +79,9 @@ pub(super) fn cold(own: &Path, folder: &Path, sources: &Path) -> Result<Vec<Wall
     if let Some(cxx) = of_archive(&sources.with_file_name("elf_musl.tar.xz"), "cxx.elf")? {
         let path = folder.join("cxx.elf");
         std::fs::write(&path, &cxx)?;
+        // qemu runs only what may be executed.
+        #[cfg(unix)]
+        std::fs::set_permissions(&path, std::os::unix::fs::PermissionsExt::from_mode(0o755))?;
         let mut qemu = Command::new("qemu-mips");
         qemu.arg(&path);
         let mut ours = Command::new(own);
