@@ -6,7 +6,8 @@
 //! `make` calls [`Workers::run`].
 //!
 //! Requests go over standard input, a length (four bytes, little-endian) before each. Answers come over standard output,
-//! where drivers print, too: each begins with a mark, then a status (0: done, 1: a [`Failure`]), a length, and the bytes.
+//! where drivers print, too: each begins with a mark, then a status (0: done, 1: a [`Failure`]), a length, and the bytes. On standard
+//! error a mark tells where what is said of a request begins.
 
 use crate::failure::{Cause, Failure, attempt};
 use std::convert::Infallible;
@@ -19,6 +20,8 @@ use std::thread;
 use std::time::Duration;
 
 const MARK: [u8; 8] = *b"\nXGWORK\x01";
+/// Comes before what a process says of a request on standard error.
+const REQUEST: [u8; 8] = *b"\nXGWORK\x02";
 /// The environment variable with the bytes of address space that a process may have.
 const MEMORY: &str = "XENOGLOT_WORKER_MEMORY";
 /// The longest request or answer.
@@ -60,7 +63,7 @@ struct Worker {
     stderr_ended: Receiver<Infallible>,
 }
 
-/// What a process says on standard error.
+/// What a process says of a request on standard error.
 #[derive(Default)]
 struct Said {
     /// The end of it.
@@ -73,9 +76,14 @@ impl Said {
     fn add(&mut self, bytes: &[u8]) {
         // What Rust's and C++'s runtimes say before they give up.
         const REASONS: [&[u8]; 2] = [b"memory allocation of", b"std::bad_alloc"];
-        // A reason may come in two parts.
-        let before = self.tail.len().saturating_sub(REASONS[0].len());
+        // A reason may come in two parts, and so may a mark.
+        let mut before = self.tail.len().saturating_sub(REASONS[0].len());
         self.tail.extend_from_slice(bytes);
+        let new = self.tail.get(before..).unwrap_or_default();
+        if let Some(at) = new.windows(REQUEST.len()).rposition(|part| part == REQUEST) {
+            self.tail.drain(..before + at + REQUEST.len());
+            (before, self.is_out_of_memory) = (0, false);
+        }
         let new = self.tail.get(before..).unwrap_or_default();
         self.is_out_of_memory |=
             REASONS.iter().any(|reason| new.windows(reason.len()).any(|part| part == *reason));
@@ -248,6 +256,8 @@ pub fn serve(mut work: impl FnMut(&[u8]) -> Result<Vec<u8>, Failure>) -> io::Res
             Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Ok(()),
             request => request?,
         };
+        // Who cannot say it cannot say anything of the request either.
+        let _ = io::stderr().write_all(&REQUEST);
         let (status, bytes) = match attempt(|| work(&request)) {
             Ok(bytes) => (0, bytes),
             Err(failure) => (1, failure.to_bytes()),
@@ -295,6 +305,17 @@ mod tests {
                 said_in("terminate called after throwing an instance of 'std::bad_alloc'", length)
                     .is_out_of_memory
             );
+        }
+    }
+
+    #[test]
+    fn what_is_said_of_a_request_is_told_from_what_was_said_before() {
+        let text =
+            [&b"memory allocation of 1 bytes failed"[..], &REQUEST, b"a bug", &REQUEST, b"signal"].concat();
+        for length in 1..text.len() {
+            let mut said = Said::default();
+            text.chunks(length).for_each(|chunk| said.add(chunk));
+            assert_eq!((&said.tail[..], said.is_out_of_memory), (&b"signal"[..], false), "{length}");
         }
     }
 
