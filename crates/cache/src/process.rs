@@ -256,7 +256,7 @@ pub fn serve(mut work: impl FnMut(&[u8]) -> Result<Vec<u8>, Failure>) -> io::Res
             Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Ok(()),
             request => request?,
         };
-        // Who cannot say it cannot say anything of the request either.
+        // Where standard error is closed, nothing that is said of the request arrives either.
         let _ = io::stderr().write_all(&REQUEST);
         let (status, bytes) = match attempt(|| work(&request)) {
             Ok(bytes) => (0, bytes),

@@ -33,12 +33,12 @@ struct Outbox {
 
 impl Outbox {
     fn done(&self) -> MutexGuard<'_, Vec<Done>> {
-        // A list is a list, whatever happened to who had it.
+        // The list stays valid when a thread panics while it holds the lock.
         self.done.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// A job that is to be done, until somebody begins it. A job whose ticket is dropped is not begun.
+/// A job that waits for a thread to take it. When its ticket is dropped before that, it is never compiled.
 pub(crate) struct Ticket(Mutex<Option<Job>>);
 
 impl Ticket {
@@ -46,7 +46,7 @@ impl Ticket {
         Arc::new(Ticket(Mutex::new(Some(job))))
     }
 
-    /// The job, for who does it; nothing when somebody else does.
+    /// Takes the job; `None` when another thread has taken it.
     pub(crate) fn begin(&self) -> Option<Job> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
@@ -101,7 +101,7 @@ impl Workers {
 
     /// The jobs that were done since the last time.
     pub(crate) fn take(&self) -> Vec<Done> {
-        // First, so that what is put there from now on is not overlooked.
+        // Cleared before the list is taken: a job that is added meanwhile sets it again.
         self.outbox.ready.store(false, Ordering::Release);
         std::mem::take(&mut *self.outbox.done())
     }
@@ -117,7 +117,7 @@ fn compile(job: &Job) -> Result<Code, CompileError> {
             Some(codegen) => codegen,
             None => Codegen::new()?,
         };
-        // A fault of the code generator must not end the process: the region is interpreted. What it was working with goes.
+        // A panic of the code generator must not end the process: the region stays interpreted, and the generator is made anew.
         let result = catch_unwind(AssertUnwindSafe(|| codegen.compile(job)));
         let result = result.map_err(|_| CompileError::Codegen("a panic".into()))?;
         *place = Some(codegen);

@@ -159,7 +159,7 @@ impl Codegen {
     }
 }
 
-/// The ways out: what stands for code that is missing, what asks for loads and for stores.
+/// Entry points into the engine: for addresses without code, and for loads and stores that ask the memory.
 /// Compiled once: a shell starts processes, with an engine each, by the hundred.
 fn thunks(codegen: &mut Codegen) -> Result<&'static [Code; 3], CompileError> {
     static THUNKS: OnceLock<[Code; 3]> = OnceLock::new();
@@ -180,7 +180,7 @@ pub(crate) struct Compiler {
     kept: usize,
     /// Where code may raise a signal, in order.
     pub(crate) sites: Vec<Site>,
-    /// Addresses of the ways out.
+    /// Addresses of the entry points into the engine.
     pub(crate) missing: u64,
     pub(crate) ask_load: u64,
     pub(crate) ask_store: u64,

@@ -72,7 +72,7 @@ pub struct Jit {
     pub(crate) fits: bool,
     /// Threads that compile, from the first hot block on.
     workers: Option<Workers>,
-    /// What they compile.
+    /// The regions that those threads compile.
     orders: Orders,
     pub(crate) stats: Stats,
     pub(crate) observer: Option<Observer>,
@@ -305,8 +305,8 @@ impl Jit {
         }
     }
 
-    /// Makes the code of a region part of what runs, and does without it where there is none; whether there is. `time` is what
-    /// compiling it took.
+    /// Installs the code of a region; false if it could not be compiled, and the region is interpreted from then on. `time` is
+    /// how long compiling took.
     fn install(&mut self, order: Order, code: Result<Code, CompileError>, time: Duration) -> bool {
         let installed = code.and_then(|code| Ok((self.place(&code)?, code.len())));
         let pc = order.pc;

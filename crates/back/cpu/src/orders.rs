@@ -25,7 +25,7 @@ pub(crate) struct Order {
 /// A region that another thread compiles.
 struct Ordered {
     order: Order,
-    /// Dropped with the order: nobody compiles what is wanted no longer.
+    /// Dropped with the order, so that no thread begins to compile a region that was forgotten.
     ticket: Arc<Ticket>,
     /// How often its first block got hot since.
     again: u32,

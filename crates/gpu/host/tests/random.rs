@@ -27,7 +27,7 @@ fn as_wgsl(device: &Device, seed: u64, module: &Module) -> Program {
     program.unwrap_or_else(|e| panic!("seed {seed}: {e}\n{wgsl}"))
 }
 
-/// The same device as a caller has it who asks for nothing but WebGPU: naga reads our SPIR-V.
+/// The same device, opened by an application that asks for no features: naga translates our SPIR-V.
 fn of_a_caller(device: &Device) -> Device {
     let name = device.wgpu().0.adapter_info().name;
     let (device, queue) = pollster::block_on(async {

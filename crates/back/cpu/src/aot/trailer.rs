@@ -88,7 +88,7 @@ pub(super) fn abi() -> Hash {
     hash(text.as_bytes())
 }
 
-/// What the file of a library says of itself.
+/// The description at the end of a library's file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Description {
     /// The BLAKE3 hash of the program's file.
@@ -106,10 +106,10 @@ pub struct Description {
 #[error("no library of a program: {0}")]
 pub struct NotALibrary(pub(super) &'static str);
 
-/// Says what a library is of, from the bytes of its file, which nobody has to trust: nothing of it is loaded.
+/// Describes the library in a file, without loading it: the bytes need not be trusted.
 ///
 /// # Errors
-/// When it is no library, or not whole.
+/// The file is no library, or it is truncated.
 pub fn describe(file: &[u8]) -> Result<Description, NotALibrary> {
     let trailer = Trailer::read(file).map_err(NotALibrary)?;
     let (is_current, runs_here) = (trailer.is_current(), trailer.runs_here());
@@ -204,7 +204,7 @@ mod tests {
         }
     }
 
-    /// Any bytes with a right hash and mark behind them: what can be read is what is written again.
+    /// Random bytes with a correct hash and mark appended: whatever is accepted is written back to the same bytes.
     #[test]
     fn any_bytes_are_read_or_refused() {
         let mut rng = rng(1);

@@ -1,4 +1,4 @@
-//! Which registers of the host have what of the guest's.
+//! Which host register holds which guest register.
 
 use super::asm::{RBX, RSI, Reg};
 
@@ -35,7 +35,7 @@ impl Cache {
         self.locked = 0;
     }
 
-    /// The register of the host that has a register, which the instruction at hand keeps.
+    /// The host register that holds a guest register; it is not given out again during this instruction.
     pub(super) fn find(&mut self, register: u8) -> Option<Reg> {
         let place = self.has.iter().position(|&has| has == register)?;
         self.locked |= 1 << place;
@@ -57,7 +57,7 @@ impl Cache {
         POOL.get(place).copied().unwrap_or(RBX)
     }
 
-    /// A register of the host has a register of the guest now.
+    /// Notes that a host register holds a guest register.
     pub(super) fn put(&mut self, register: u8, host: Reg) {
         if let Some(place) = POOL.iter().position(|&reg| reg == host)
             && let Some(has) = self.has.get_mut(place)
@@ -66,7 +66,7 @@ impl Cache {
         }
     }
 
-    /// A register is another one now than any register of the host has.
+    /// Notes that a guest register changed: no host register holds it any more.
     pub(super) fn forget(&mut self, register: u8) {
         self.has.iter_mut().filter(|has| **has == register).for_each(|has| *has = NONE);
         if let Some(aligned) = self.aligned.get_mut(usize::from(register)) {
@@ -79,7 +79,7 @@ impl Cache {
         self.aligned.get(usize::from(register)).is_some_and(|known| known & mask == mask)
     }
 
-    /// An access found them to be.
+    /// Notes that the bits of `mask` are zeros in a register, as an access checked.
     pub(super) fn set_aligned(&mut self, register: u8, mask: u8) {
         if let Some(known) = self.aligned.get_mut(usize::from(register)) {
             *known |= mask;

@@ -116,7 +116,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// What the cause bits follow from: the instruction, and its operands while they are what they were.
+    /// Stores the instruction and its operands, from which FCSR's cause bits are computed when they are read.
     fn note(&mut self, inst: Inst, operands: usize) {
         self.asm.store_imm(Mem::at(RDI, layout::LAST_FLOAT as i32), inst.word);
         let width = if inst.fmt() == Some(Fmt::D) { Width::W64 } else { Width::W32 };
@@ -149,7 +149,7 @@ impl Emitter<'_> {
             self.asm.sse_mem(prefix, MOV_LOAD, X0, from);
             self.asm.sse_mem(prefix, opcode, X0, float_home(inst.ft()));
         } else {
-            // Nothing waits for what the register had before.
+            // Breaks the dependency on what the register held before.
             self.asm.sse(0, 0x57, X0, X0);
             let by = if fmt == Some(Fmt::W) { to_prefix } else { prefix };
             self.asm.sse_mem(by, opcode, X0, from);

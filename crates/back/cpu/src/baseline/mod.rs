@@ -25,7 +25,8 @@ use discover::{Block, End};
 use rustc_hash::FxHashMap;
 use xenoglot_mips::Endian;
 
-/// Where a block is left for other code of its address: behind what only those have to do who come from elsewhere.
+/// Offset in a block at which a detour to better code of its address is written: behind the load of the window's base, which
+/// branches from within the region skip.
 pub(crate) const DETOUR: u64 = 7;
 
 /// What takes the place of a block's first instructions from [`DETOUR`] on when there is better code for it: it goes on through
@@ -52,7 +53,7 @@ pub(crate) struct Baseline {
     pub(crate) entries: Vec<(u32, u32)>,
 }
 
-/// What happens out of the way of a block.
+/// Cold code of a block, emitted behind the hot code.
 enum Cold {
     /// Leaves the code, with so many instructions to count.
     Leave { exit: Exit, pc: u32, count: u32 },

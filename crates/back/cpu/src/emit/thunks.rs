@@ -1,4 +1,4 @@
-//! Code that does not come from a guest: the ways out.
+//! Code that does not come from a guest: entry points into the engine.
 
 use super::access::ask_signature;
 use super::{FIXED, STATE, signature};

@@ -96,7 +96,7 @@ fn place(tiled: u32, stride: u32, x: u32, y: u32) -> u32 {
     return (y & 0xfffffff8u) * stride + (x & 0xfffffff8u) * 8u + z_order(x, y);
 }
 
-// The plane of a sample of pixels of n * n samples; the first plane stays what it is.
+// The plane that holds a sample of the picture at scale n; plane 0, the guest's own pixels, stays plane 0.
 fn plane_of(plane: u32, n: u32, sample: vec2<u32>) -> u32 {
     if plane == 0u {
         return 0u;
