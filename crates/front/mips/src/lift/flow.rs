@@ -119,8 +119,9 @@ impl Flow {
         if code.enters_loops() {
             flow.enter_loops();
         }
-        flow.entries.retain(|pc| flow.insts.contains_key(pc));
         flow.leaders.retain(|pc| flow.insts.contains_key(pc));
+        // An instruction that a way back leads to is in the middle of a block when another region begins there.
+        flow.entries.retain(|pc| flow.leaders.contains(pc));
         flow
     }
 
@@ -276,6 +277,8 @@ fn control_of_plain(inst: Inst) -> Control {
         Op::Ldc1 | Op::Sdc1 => !odd(&[inst.ft()]),
         Op::Ldxc1 => !odd(&[inst.fd()]),
         Op::Sdxc1 => !odd(&[inst.fs()]),
+        // The code behind it may be another than before, and may read other registers.
+        Op::Synci => false,
         // These need 64-bit registers.
         Op::Luxc1 | Op::Suxc1 | Op::AlnvPs => false,
         Op::AddF | Op::SubF | Op::MulF | Op::DivF => match fmt {

@@ -101,6 +101,34 @@ fn calls_are_left_and_come_back_at_an_entry() {
     assert!(text.contains("switch"), "{text}");
 }
 
+/// Code in which another region begins at an address.
+struct Beside<'a>(Words<'a>, u32);
+
+impl Code for Beside<'_> {
+    fn instruction(&self, pc: u32) -> Option<u32> {
+        self.0.instruction(pc)
+    }
+
+    fn data(&self, address: u32) -> Option<u32> {
+        self.0.data(address)
+    }
+
+    fn has_region(&self, pc: u32) -> bool {
+        pc == self.1
+    }
+}
+
+/// What runs into the other region from above has its instructions, too, but cannot be entered there.
+#[test]
+fn where_another_region_begins_there_is_no_entry() {
+    // addiu v0,v0,-1; addiu v0,v0,-1; b .-4; break (in the slot: left to an interpreter, which may go on at the second)
+    let words = [0x2442_ffff, 0x2442_ffff, 0x1000_fffe, 0xd];
+    let options = Options { endian: Endian::Big, max_insts: 100, gp: None };
+    let found = lift(&Beside(Words(&words, &[]), PC + 4), PC, &options);
+    assert_eq!(found.entries, [PC]);
+    assert_eq!(lift(&Words(&words, &[]), PC, &options).entries, [PC, PC + 4]);
+}
+
 #[test]
 fn what_is_not_lifted_is_left_to_an_interpreter() {
     // cfc1 t0,$31; jr ra; cfc1 t0,$31 (in the slot)
