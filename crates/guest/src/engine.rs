@@ -51,6 +51,11 @@ pub trait Engine {
     /// Asks that all runs from now on depend on nothing but what is run, not even on the time: fuel always ends them at the same
     /// instruction. Engines of which that is true anyway do nothing.
     fn repeat_itself(&mut self) {}
+
+    /// Says whether somebody looks at the registers of an instruction that faults, such as a handler of the guest's. Engines
+    /// begin with `true`: all registers are exact then. With `false`, those that the code sets again before it reads them may have
+    /// older values at a fault and where fuel ends a run.
+    fn exact_registers(&mut self, _exact: bool) {}
 }
 
 impl<E: Engine + ?Sized> Engine for Box<E> {
@@ -60,5 +65,9 @@ impl<E: Engine + ?Sized> Engine for Box<E> {
 
     fn repeat_itself(&mut self) {
         (**self).repeat_itself();
+    }
+
+    fn exact_registers(&mut self, exact: bool) {
+        (**self).exact_registers(exact);
     }
 }

@@ -23,6 +23,12 @@ pub trait Kernel {
 
     /// An instruction that did not complete.
     fn exception(&mut self, cpu: &mut Cpu, memory: &mut Memory, exception: &Exception) -> Action<Self::Exit>;
+
+    /// Whether the kernel, or the program by way of it, looks at registers of instructions that did not complete. See
+    /// [`Engine::exact_registers`].
+    fn looks_at_registers(&self) -> bool {
+        true
+    }
 }
 
 /// How a run ended.
@@ -51,6 +57,7 @@ impl<E: Engine, K: Kernel> Machine<E, K> {
     /// Runs until the program ends or the fuel is used up.
     pub fn run(&mut self, fuel: &mut u64) -> Outcome<K::Exit> {
         loop {
+            self.engine.exact_registers(self.kernel.looks_at_registers());
             let action = match self.engine.run(&mut self.cpu, &mut self.memory, fuel) {
                 Event::OutOfFuel => return Outcome::OutOfFuel,
                 Event::Syscall => {

@@ -5,6 +5,7 @@
 //! long as no store changed what a load before it had read. So registers are written to their homes before the first access
 //! of a block, and from then on before stores that may be to where something was loaded since.
 
+use crate::live::Live;
 use rustc_hash::FxHashMap;
 use xenoglot_ir::analysis::Cfg;
 use xenoglot_ir::entity::SecondaryMap;
@@ -26,7 +27,11 @@ pub(crate) struct Needs {
 
 /// The needs of a function's accesses; none where code does not work on a window.
 #[derive(Default)]
-pub(crate) struct Accesses(SecondaryMap<Inst, Needs>);
+pub(crate) struct Accesses {
+    needs: SecondaryMap<Inst, Needs>,
+    /// Blocks that write registers to their homes where they begin, and not before their first access.
+    early: SecondaryMap<Block, bool>,
+}
 
 /// A value and what is added to it.
 #[derive(Clone, Copy)]
@@ -67,11 +72,15 @@ pub(crate) fn is_access(f: &Function, inst: Inst) -> bool {
 }
 
 impl Accesses {
-    pub(crate) fn new(f: &Function, cfg: &Cfg) -> Accesses {
+    pub(crate) fn new(f: &Function, cfg: &Cfg, live: &Live) -> Accesses {
         let mut needs: SecondaryMap<Inst, Needs> = SecondaryMap::new();
+        let mut early: SecondaryMap<Block, bool> = SecondaryMap::new();
         let mut handed: FxHashMap<Block, Known> = FxHashMap::default();
         for &block in cfg.rpo() {
             let mut known = handed.remove(&block).unwrap_or_default();
+            let mut accesses = f.blocks[block].insts.iter().filter(|&&inst| is_access(f, inst));
+            early[block] = !known.saved && live.is_early(block) && accesses.next().is_some();
+            known.saved |= early[block];
             for &inst in &f.blocks[block].insts {
                 match (f.insts[inst].op, f.insts[inst].imm, f.args(inst)) {
                     (Op::SlotSet, Imm::Slot(slot), &[v]) => {
@@ -97,11 +106,15 @@ impl Accesses {
                 handed.insert(next, known.clone());
             }
         }
-        Accesses(needs)
+        Accesses { needs, early }
     }
 
     pub(crate) fn needs(&self, inst: Inst) -> Needs {
-        self.0[inst]
+        self.needs[inst]
+    }
+
+    pub(crate) fn is_early(&self, block: Block) -> bool {
+        self.early[block]
     }
 }
 

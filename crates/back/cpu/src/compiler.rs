@@ -54,6 +54,8 @@ pub(crate) struct Job {
     links: Option<FxHashMap<u32, u64>>,
     /// Guest addresses of accesses that ask the memory.
     asks: FxHashSet<u32>,
+    /// Whether registers are exact at faults.
+    exact: bool,
 }
 
 impl Job {
@@ -62,6 +64,7 @@ impl Job {
         module: Module,
         access: Access,
         asks: FxHashSet<u32>,
+        exact: bool,
         table: Option<&mut Table>,
     ) -> Job {
         let targets = |f| emit::targets(f).collect::<Vec<u32>>();
@@ -69,7 +72,7 @@ impl Job {
         let links = table.map(|table| {
             targets.into_iter().filter_map(|pc| Some((pc, table.entry(pc)?))).collect::<FxHashMap<_, _>>()
         });
-        Job { module, access, links, asks }
+        Job { module, access, links, asks, exact }
     }
 }
 
@@ -121,8 +124,13 @@ impl Codegen {
         let func = &mut self.context.func;
         let f = job.module.entry_func();
         let f = f.ok_or_else(|| CompileError::unsupported("a module without a function"))?;
-        let how =
-            How { counter: layout::FUEL, access: job.access, links: job.links.as_ref(), asks: &job.asks };
+        let how = How {
+            counter: layout::FUEL,
+            access: job.access,
+            links: job.links.as_ref(),
+            asks: &job.asks,
+            exact: job.exact,
+        };
         let sites = emit::function(func, &mut self.builder, &*self.isa, f, &how)
             .inspect_err(|_| self.builder = FunctionBuilderContext::new())?;
         self.finish(&sites)

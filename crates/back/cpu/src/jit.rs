@@ -67,6 +67,8 @@ pub struct Jit {
     refused: FxHashSet<u32>,
     /// The memory that all of this is of.
     memory: Option<Identity>,
+    /// Whether registers are exact at faults, also those that nobody reads after that.
+    exact: bool,
     /// A program that was compiled ahead of time, and whether memory has it.
     pub(crate) library: Option<Arc<Library>>,
     pub(crate) fits: bool,
@@ -119,6 +121,7 @@ impl Jit {
             left: FxHashMap::default(),
             refused: FxHashSet::default(),
             memory: None,
+            exact: true,
             library: None,
             fits: false,
             workers: None,
@@ -253,7 +256,7 @@ impl Jit {
         let asks = |&(&pc, &left): &(&u32, &u32)| left >= MOST_LEFT && words.binary_search(&pc).is_ok();
         let asks = self.left.iter().filter(asks).map(|(&pc, _)| pc).collect();
         let Options { access, links, .. } = self.options;
-        let job = Job::new(module, access, asks, links.then_some(&mut self.table));
+        let job = Job::new(module, access, asks, self.exact, links.then_some(&mut self.table));
         let order = Order { pc, entries, words, time: start.elapsed() };
         Some((order, job))
     }
@@ -499,5 +502,15 @@ impl Engine for Jit {
         self.options.background = false;
         self.workers = None;
         self.orders.clear();
+    }
+
+    fn exact_registers(&mut self, exact: bool) {
+        if exact && !self.exact {
+            self.exact = true;
+            self.clear();
+        } else if !exact && self.regions.is_empty() && self.orders.len() == 0 {
+            // Code that is exact is right, too.
+            self.exact = false;
+        }
     }
 }

@@ -48,6 +48,8 @@ mod exec;
 #[cfg(all(unix, target_arch = "x86_64"))]
 mod jit;
 #[cfg(all(unix, target_arch = "x86_64"))]
+mod live;
+#[cfg(all(unix, target_arch = "x86_64"))]
 mod options;
 #[cfg(all(unix, target_arch = "x86_64"))]
 mod orders;

@@ -2,6 +2,7 @@
 
 use crate::accesses::{Accesses, is_access};
 use crate::error::CompileError;
+use crate::live::Live;
 use xenoglot_ir::analysis::{Cfg, Loops};
 use xenoglot_ir::entity::{EntityRef, SecondaryMap};
 use xenoglot_ir::{Block, Function, Imm, Inst, Op, Slot, TermKind};
@@ -13,6 +14,9 @@ pub(crate) struct Set(u128);
 impl Set {
     /// Most slots of a function.
     const MOST: usize = 128;
+
+    /// Every slot.
+    pub(crate) const ALL: Set = Set(u128::MAX);
 
     pub(crate) fn with(self, slot: Slot) -> Set {
         Set(self.0 | 1 << slot.index())
@@ -80,6 +84,7 @@ impl Registers {
         cfg: &Cfg,
         counter: Option<Slot>,
         accesses: &Accesses,
+        live: &Live,
         places: Places,
     ) -> Result<Registers, CompileError> {
         if f.slots.len() > Set::MOST {
@@ -92,7 +97,7 @@ impl Registers {
             Places::All => all,
         };
         let dirty = dirty(f, cfg, homes, accesses);
-        let fill = fill(f, cfg, homes, &dirty, accesses);
+        let fill = fill(f, cfg, homes, &dirty, (accesses, live));
         Ok(Registers { dirty, fill, globals: homes, locals: all.without(homes) })
     }
 }
@@ -167,6 +172,7 @@ fn dirty(f: &Function, cfg: &Cfg, homes: Set, accesses: &Accesses) -> SecondaryM
     let mut sets: SecondaryMap<Block, Set> = SecondaryMap::new();
     let mut saved: SecondaryMap<Block, bool> = SecondaryMap::new();
     for &block in cfg.rpo() {
+        saved[block] = accesses.is_early(block);
         for &inst in &f.blocks[block].insts {
             match (f.insts[inst].op, f.insts[inst].imm) {
                 (Op::SlotSet, Imm::Slot(slot)) if homes.has(slot) => sets[block] = sets[block].with(slot),
@@ -197,7 +203,7 @@ fn fill(
     cfg: &Cfg,
     homes: Set,
     dirty: &SecondaryMap<Block, Set>,
-    accesses: &Accesses,
+    (accesses, live): (&Accesses, &Live),
 ) -> SecondaryMap<Block, Set> {
     let mut reads: SecondaryMap<Block, Set> = SecondaryMap::new();
     let mut kills: SecondaryMap<Block, Set> = SecondaryMap::new();
@@ -205,6 +211,10 @@ fn fill(
         let (mut read, mut killed) = (Set::default(), Set::default());
         // Those that differ from their homes and were not set here.
         let mut differs = dirty[block];
+        if accesses.is_early(block) {
+            read = read.and(differs.in_both(live.start(block)));
+            differs = Set::default();
+        }
         for &inst in &f.blocks[block].insts {
             match (f.insts[inst].op, f.insts[inst].imm) {
                 (Op::SlotGet, Imm::Slot(slot)) if homes.has(slot) && !killed.has(slot) => {
@@ -212,7 +222,7 @@ fn fill(
                 }
                 (Op::SlotSet, Imm::Slot(slot)) if homes.has(slot) => killed = killed.with(slot),
                 _ if is_access(f, inst) => {
-                    read = read.and(differs.without(killed));
+                    read = read.and(differs.without(killed).in_both(live.access(block, inst)));
                     if accesses.needs(inst).save {
                         differs = Set::default();
                     }
@@ -221,7 +231,7 @@ fn fill(
             }
         }
         if leaves(f.term(block).kind) {
-            read = read.and(differs.without(killed));
+            read = read.and(differs.without(killed).in_both(live.end(f, block)));
         }
         (reads[block], kills[block]) = (read, killed);
     }
@@ -235,14 +245,14 @@ fn fill(
         })
         .collect();
     let is_root = |block: Block| roots.contains(&block);
-    let mut live: SecondaryMap<Block, Set> = SecondaryMap::new();
+    let mut wanted: SecondaryMap<Block, Set> = SecondaryMap::new();
     let mut changed = true;
     while std::mem::take(&mut changed) {
         for &block in cfg.rpo().iter().rev() {
             let mut out = Set::default();
             for edge in f.edges(block) {
                 // A root reads for itself what is not dirty before it.
-                let wants = live[edge.block];
+                let wants = wanted[edge.block];
                 let wants = match is_root(edge.block) {
                     true => wants.without(wants.without(dirty[edge.block])),
                     false => wants,
@@ -250,13 +260,13 @@ fn fill(
                 out = out.and(wants);
             }
             let wants = reads[block].and(out.without(kills[block]));
-            changed |= wants != live[block];
-            live[block] = wants;
+            changed |= wants != wanted[block];
+            wanted[block] = wants;
         }
     }
     let mut fill: SecondaryMap<Block, Set> = SecondaryMap::new();
     for root in roots {
-        fill[root] = live[root].without(dirty[root]);
+        fill[root] = wanted[root].without(dirty[root]);
     }
     fill
 }

@@ -6,7 +6,7 @@ mod common;
 
 use xenoglot_cpu::{Access, Jit, Options, Reference, Stats};
 use xenoglot_guest::memory::{Memory, Rights};
-use xenoglot_guest::{Cpu, Engine, Event, HI, Interpreter, LO};
+use xenoglot_guest::{Cause, Cpu, Engine, Event, Exception, HI, Interpreter, LO};
 use xenoglot_mips::isa::{OPS, OpInfo, Operand};
 use xenoglot_mips::{Endian, Op, decode};
 use xenoglot_testgen::property::{budget, seed};
@@ -107,6 +107,20 @@ struct Case {
 }
 
 fn case(rng: &mut Rng) -> Case {
+    code_and_state(rng, &[])
+}
+
+/// A case that is executed several times over.
+fn case_in_a_loop(rng: &mut Rng) -> Case {
+    // addiu $7, $7, -1; bgtz $7, the beginning; nop
+    let back = -(LENGTH as i32 + 2);
+    let mut case = code_and_state(rng, &[0x24e7_ffff, 0x1ce0_0000 | back as u32 & 0xffff, 0]);
+    case.cpu.set(7, 1 + below(rng, 5) as u32);
+    case
+}
+
+/// Random code with some words behind it, and what it begins with.
+fn code_and_state(rng: &mut Rng, behind: &[u32]) -> Case {
     let endian = if below(rng, 2) == 0 { Endian::Big } else { Endian::Little };
     let mut cpu = Cpu::new(endian);
     for register in 1..32 {
@@ -133,6 +147,7 @@ fn case(rng: &mut Rng) -> Case {
     cpu.tls = rng.next_u64() as u32;
     cpu.pc = CODE;
     let mut words: Vec<u32> = (0..LENGTH).map(|at| word(rng, at)).collect();
+    words.extend(behind);
     // `break`, also where jumps behind the end lead.
     words.extend([0x0000_000d; 4]);
     let bytes = |word: &u32| match endian {
@@ -191,6 +206,35 @@ fn run_in(memory: &mut Memory, case: &Case, engine: &mut impl Engine) -> Option<
     Some(End { events, cpu, data })
 }
 
+/// The code of a case.
+fn listing(case: &Case) -> String {
+    let line = |(at, bytes): (usize, &[u8; 4])| {
+        let pc = CODE + 4 * at as u32;
+        format!("{pc:x}: {}\n", xenoglot_mips::disasm::text(case.cpu.endian.word(*bytes), pc))
+    };
+    case.code.as_chunks().0.iter().enumerate().map(line).collect()
+}
+
+/// What differs between two ends.
+fn differences(end: &End, expected: &End) -> String {
+    let mut text = String::new();
+    for (at, (a, b)) in end.cpu.regs.iter().zip(&expected.cpu.regs).enumerate() {
+        if a != b {
+            text += &format!("r{at}: {a:#x} instead of {b:#x}\n");
+        }
+    }
+    for (at, (a, b)) in end.cpu.fpr.iter().zip(&expected.cpu.fpr).enumerate() {
+        if a != b {
+            text += &format!("f{at}: {a:#x} instead of {b:#x}\n");
+        }
+    }
+    text += &format!("fcsr {:#x}, {:#x}\n", end.cpu.fcsr, expected.cpu.fcsr);
+    text += &format!("pc {:#x}, {:#x}\n", end.cpu.pc, expected.cpu.pc);
+    text += &format!("retired {}, {}\n", end.cpu.retired, expected.cpu.retired);
+    text += &format!("link {:?}, {:?}\n", end.cpu.link, expected.cpu.link);
+    text + &format!("data {}\n{:?}\n{:?}\n", end.data == expected.data, end.events, expected.events)
+}
+
 fn compare(count: u64, name: &str, engine: &mut impl Engine) {
     let first = seed();
     let cases = (0..count).map(|n| case(&mut Rng::new(first.wrapping_add(n))));
@@ -205,31 +249,84 @@ fn compare_cases(cases: impl Iterator<Item = Case>, name: &str, engine: &mut imp
         ended += 1;
         let Some(end) = run(&case, engine) else { panic!("case {n}: {name} does not end") };
         if end != expected {
-            let mut text = String::new();
-            for (at, bytes) in case.code.chunks(4).enumerate() {
-                let word = case.cpu.endian.word([bytes[0], bytes[1], bytes[2], bytes[3]]);
-                let pc = CODE + 4 * at as u32;
-                text += &format!("{pc:x}: {}\n", xenoglot_mips::disasm::text(word, pc));
-            }
-            for (at, (a, b)) in end.cpu.regs.iter().zip(&expected.cpu.regs).enumerate() {
-                if a != b {
-                    text += &format!("r{at}: {a:#x} instead of {b:#x}\n");
-                }
-            }
-            for (at, (a, b)) in end.cpu.fpr.iter().zip(&expected.cpu.fpr).enumerate() {
-                if a != b {
-                    text += &format!("f{at}: {a:#x} instead of {b:#x}\n");
-                }
-            }
-            text += &format!("fcsr {:#x}, {:#x}\n", end.cpu.fcsr, expected.cpu.fcsr);
-            text += &format!("pc {:#x}, {:#x}\n", end.cpu.pc, expected.cpu.pc);
-            text += &format!("retired {}, {}\n", end.cpu.retired, expected.cpu.retired);
-            text += &format!("link {:?}, {:?}\n", end.cpu.link, expected.cpu.link);
-            text += &format!("data {}\n{:?}\n{:?}\n", end.data == expected.data, end.events, expected.events);
+            let text = listing(&case) + &differences(&end, &expected);
             panic!("case {n} of {name} on {:?}:\n{text}", case.cpu.endian);
         }
     }
     assert!(ended * 2 > count, "{ended} of {count} cases end");
+}
+
+/// A run without anybody who looks at registers at faults: an access that fails ends it.
+fn run_without_handlers(memory: &mut Memory, case: &Case, engine: &mut impl Engine) -> Option<End> {
+    memory.write_bytes(DATA, &case.data).expect("mapped");
+    let (mut cpu, mut fuel, mut events) = (case.cpu.clone(), 2000, Vec::new());
+    engine.exact_registers(false);
+    loop {
+        let event = engine.run(&mut cpu, memory, &mut fuel);
+        events.push(event);
+        match event {
+            Event::OutOfFuel => return None,
+            Event::Syscall if events.len() < 8 => {}
+            _ => break,
+        }
+    }
+    cpu.regs[LO + 1..].fill(0);
+    if let Some(Event::Exception(Exception { cause: Cause::Memory(_), .. })) = events.last() {
+        cpu.regs.fill(0);
+        cpu.fpr.fill(0);
+        cpu.fcsr = 0;
+    }
+    let mut data = vec![0; case.data.len()];
+    memory.read_bytes(DATA, &mut data).expect("mapped");
+    Some(End { events, cpu, data })
+}
+
+/// Registers that the code sets again before it reads them are not written to memory each time round, and nothing comes of it.
+#[test]
+fn loops_that_nobody_looks_into_end_as_interpreted() {
+    let first = seed();
+    for (access, count) in
+        [(Access::Window, budget(3_000, 1_000_000)), (Access::Tables, budget(500, 100_000))]
+    {
+        let options = Options { threshold: 0, background: false, access, ..Options::default() };
+        let mut jit = Jit::new(options).expect("a host with code");
+        let mut ended = 0;
+        for n in 0..count {
+            let case = case_in_a_loop(&mut Rng::new(first.wrapping_add(n)));
+            let interpreted = run_without_handlers(&mut memory(&case), &case, &mut Interpreter::default());
+            let Some(expected) = interpreted else { continue };
+            let found = run_without_handlers(&mut memory(&case), &case, &mut jit);
+            let found = found.unwrap_or_else(|| panic!("case {n} does not end:\n{}", listing(&case)));
+            if found != expected {
+                panic!(
+                    "case {n} on {:?}:\n{}{}",
+                    case.cpu.endian,
+                    listing(&case),
+                    differences(&found, &expected)
+                );
+            }
+            ended += 1;
+        }
+        assert!(ended * 2 > count, "{ended} of {count} cases end");
+    }
+}
+
+/// Once somebody looks at registers, code that was made before is not used any more.
+#[test]
+fn registers_are_exact_from_the_first_handler_on() {
+    let first = seed();
+    for n in 0..budget(200, 10_000) {
+        let case = case_in_a_loop(&mut Rng::new(first.wrapping_add(n)));
+        let Some(expected) = run(&case, &mut Interpreter::default()) else { continue };
+        let options = Options { threshold: 0, background: false, ..Options::default() };
+        let mut jit = Jit::new(options).expect("a host with code");
+        let mut memory = memory(&case);
+        run_without_handlers(&mut memory, &case, &mut jit);
+        jit.exact_registers(true);
+        let found = run_in(&mut memory, &case, &mut jit);
+        let found = found.unwrap_or_else(|| panic!("case {n} does not end:\n{}", listing(&case)));
+        assert!(found == expected, "case {n}:\n{}{}", listing(&case), differences(&found, &expected));
+    }
 }
 
 /// Cases of a byte order with their code one behind the other: what a program compiled ahead of time is made of.
@@ -348,7 +445,11 @@ fn compare_again(count: u64, options: Options) -> Stats {
         let mut memory = memory(&case);
         for round in 0..8 {
             let found = run_in(&mut memory, &case, &mut jit);
-            assert_eq!(found, Some(expected.clone()), "case {n}, round {round}, {options:?}");
+            let found = found.unwrap_or_else(|| panic!("case {n} does not end:\n{}", listing(&case)));
+            if found != expected {
+                let text = listing(&case) + &differences(&found, &expected);
+                panic!("case {n}, round {round}, {options:?}, {:?}:\n{text}", case.cpu.endian);
+            }
             if options.background {
                 std::thread::sleep(std::time::Duration::from_micros(100));
             }

@@ -419,4 +419,8 @@ impl Kernel for Process {
         }
         self.force(info, cpu, memory).map_or(Action::Continue, Action::Stop)
     }
+
+    fn looks_at_registers(&self) -> bool {
+        self.signals.handles_faults()
+    }
 }

@@ -1,6 +1,6 @@
 //! What a process and its threads know of signals.
 
-use super::abi::{Layout, Set, Signal};
+use super::abi::{Layout, Set, Signal, sig};
 use std::collections::VecDeque;
 use xenoglot_mips::Endian;
 
@@ -78,6 +78,12 @@ impl Signals {
         if let Some(place) = self.actions.get_mut(signal.0.wrapping_sub(1) as usize) {
             *place = action;
         }
+    }
+
+    /// Whether the program has a handler for a signal that an instruction raises.
+    pub fn handles_faults(&self) -> bool {
+        let raised = [sig::ILL, sig::TRAP, sig::BUS, sig::FPE, sig::SEGV];
+        raised.into_iter().any(|signal| self.action(signal).handler > IGNORE)
     }
 
     /// Handlers are gone with the program that had them; what is ignored stays ignored.

@@ -10,6 +10,7 @@
 
 use crate::accesses::{Accesses, split};
 use crate::error::CompileError;
+use crate::live::Live;
 use crate::registers::{Places, Registers, Set, leaves};
 use crate::state::{Exit, State};
 use rustc_hash::FxHashMap;
@@ -111,7 +112,7 @@ pub(super) fn function(f: &Function, pc: u32, names: &Names<'_>) -> Result<Strin
     let counter = f.slots.iter().find(|(_, data)| data.home == Some(layout::FUEL)).map(|(slot, _)| slot);
     let mut cfg = Cfg::default();
     cfg.compute(f);
-    let registers = Registers::new(f, &cfg, counter, &Accesses::default(), Places::All)?;
+    let registers = Registers::new(f, &cfg, counter, &Accesses::default(), &Live::exact(), Places::All)?;
     let mut writer = Writer {
         f,
         names,

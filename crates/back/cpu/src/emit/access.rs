@@ -139,21 +139,27 @@ impl Emitter<'_> {
         self.access == Access::Calls || self.access == Access::Window && self.asks.contains(&self.guest)
     }
 
-    /// Writes registers to their homes before an access that needs it.
-    fn save(&mut self, inst: Inst) -> Result<(), CompileError> {
-        if self.accesses.needs(inst).save {
-            self.spill(self.dirty)?;
-            self.dirty = Set::default();
-            self.fault = None;
-            self.checkpoint = Some((self.guest, self.counted));
-        }
+    /// Writes those of some registers to their homes that differ, so that the interpreter can go on here.
+    pub(super) fn save(&mut self, registers: Set) -> Result<(), CompileError> {
+        self.spill(self.dirty.in_both(registers))?;
+        self.dirty = Set::default();
+        self.fault = None;
+        self.checkpoint = Some((self.guest, self.counted));
         Ok(())
+    }
+
+    /// Writes registers to their homes before an access that needs it.
+    fn save_before(&mut self, inst: Inst) -> Result<(), CompileError> {
+        match self.accesses.needs(inst).save {
+            true => self.save(self.live.access(self.block, inst)),
+            false => Ok(()),
+        }
     }
 
     pub(super) fn load(&mut self, inst: Inst, ty: Type) -> Result<Clif, CompileError> {
         let (mem, bits) = self.facts(inst, ty)?;
         let address = self.address(inst)?;
-        self.save(inst)?;
+        self.save_before(inst)?;
         let v = if self.is_call() {
             let zero = self.b.ins().iconst(I64, 0);
             let v = self.ask(State::ASK_LOAD, address, bits, zero);
@@ -213,7 +219,7 @@ impl Emitter<'_> {
         let v = self.get(value)?;
         let v = self.cast(v, bits)?;
         let v = self.swapped(v, mem, bits);
-        self.save(inst)?;
+        self.save_before(inst)?;
         if self.is_call() {
             let wide = if bits == I64 { v } else { self.b.ins().uextend(I64, v) };
             self.ask(State::ASK_STORE, address, bits, wide);

@@ -14,6 +14,7 @@ pub(crate) use thunks::{missing, slow};
 
 use crate::accesses::{Accesses, handed_on};
 use crate::error::CompileError;
+use crate::live::Live;
 use crate::options::Access;
 use crate::registers::{Places, Registers, Set, leaves};
 use crate::signals::Pending;
@@ -102,6 +103,9 @@ pub(crate) struct Emitter<'a> {
     /// How the guest's memory is reached.
     access: Access,
     accesses: Accesses,
+    live: Live,
+    /// The block at hand.
+    block: Block,
     /// Where the guest goes on after an access that fails, and the counter there, as that of the block at hand.
     checkpoint: Option<(u32, i64)>,
     /// Instructions that may raise a signal.
@@ -138,6 +142,8 @@ pub(crate) struct How<'a> {
     pub(crate) links: Option<&'a FxHashMap<u32, u64>>,
     /// At which guest addresses accesses ask the memory, and do not leave the function, where they cannot go ahead.
     pub(crate) asks: &'a FxHashSet<u32>,
+    /// Whether registers are exact at faults and where fuel ends the run, also those that nobody reads after that.
+    pub(crate) exact: bool,
 }
 
 /// Guest addresses that the end of a block leads to, when it is always the same one.
@@ -164,11 +170,12 @@ pub(crate) fn function(
     let counter = f.slots.iter().find(|(_, data)| data.home == Some(how.counter)).map(|(slot, _)| slot);
     let mut cfg = Cfg::default();
     cfg.compute(f);
+    let live = if how.exact { Live::exact() } else { Live::new(f, &cfg) };
     let accesses = match how.access {
-        Access::Window => Accesses::new(f, &cfg),
+        Access::Window => Accesses::new(f, &cfg, &live),
         Access::Tables | Access::Calls => Accesses::default(),
     };
-    let registers = Registers::new(f, &cfg, counter, &accesses, Places::Loops)?;
+    let registers = Registers::new(f, &cfg, counter, &accesses, &live, Places::Loops)?;
     func.signature = signature();
     let mut b = FunctionBuilder::new(func, context);
     let start = b.create_block();
@@ -194,6 +201,8 @@ pub(crate) fn function(
         counts: FxHashMap::default(),
         access: how.access,
         accesses,
+        live,
+        block: f.entry().ok_or_else(|| CompileError::unsupported("a function without blocks"))?,
         checkpoint: None,
         sites: Vec::new(),
         asks: how.asks,
@@ -245,6 +254,7 @@ impl Emitter<'_> {
         for &block in cfg.rpo() {
             let Some(label) = self.labels[block].expand() else { continue };
             self.b.switch_to_block(label);
+            self.block = block;
             let handed = self.handed[block].take().unwrap_or_default();
             self.known = handed.known;
             self.dirty = self.registers.dirty[block].and(handed.dirty);
@@ -264,6 +274,10 @@ impl Emitter<'_> {
                 let v = self.b.use_var(self.variable(slot));
                 let v = self.hide(v);
                 self.b.def_var(self.variable(slot), v);
+            }
+            if self.accesses.is_early(block) {
+                self.guest = f.blocks[block].insts.first().map_or(self.guest, |&inst| f.insts[inst].guest);
+                self.save(self.live.start(block))?;
             }
             for &inst in &f.blocks[block].insts {
                 self.guest = f.insts[inst].guest;
@@ -343,7 +357,7 @@ impl Emitter<'_> {
         }
         if alone {
             self.settle();
-            self.spill(locals)?;
+            self.spill(locals.in_both(self.live.end(f, block)))?;
             self.dirty = self.dirty.without(locals);
         }
         Ok(())
@@ -432,17 +446,17 @@ impl Emitter<'_> {
             }
             (TermKind::Exit, _) => {
                 let pc = operand(self, 0)?;
-                self.spill(self.dirty)?;
+                self.spill(self.dirty.in_both(self.live.end(f, block)))?;
                 self.leave(Exit::Next, pc);
             }
             (TermKind::Trap, _) => {
                 let pc = operand(self, 1)?;
-                self.spill(self.dirty)?;
+                self.spill(self.dirty.in_both(self.live.end(f, block)))?;
                 self.leave(Exit::Interpret, pc);
             }
             (TermKind::TailCallGuest, _) => {
                 let pc = operand(self, 0)?;
-                self.spill(self.dirty)?;
+                self.spill(self.dirty.in_both(self.live.end(f, block)))?;
                 self.go_on(pc, target(f, block));
             }
             (kind, _) => return Err(CompileError::unsupported(format!("`{}`", kind.name()))),

@@ -148,6 +148,10 @@ impl Engine for Watched {
     fn repeat_itself(&mut self) {
         self.jit.repeat_itself();
     }
+
+    fn exact_registers(&mut self, exact: bool) {
+        self.jit.exact_registers(exact);
+    }
 }
 
 /// A folder with the programs, and how often to run them.

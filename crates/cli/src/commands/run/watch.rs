@@ -98,6 +98,10 @@ impl Engine for Profiled {
     fn repeat_itself(&mut self) {
         self.inner.repeat_itself();
     }
+
+    fn exact_registers(&mut self, exact: bool) {
+        self.inner.exact_registers(exact);
+    }
 }
 
 /// An engine that prints the instructions that it executes to standard error, until enough are printed.
@@ -145,5 +149,9 @@ impl Engine for Traced {
 
     fn repeat_itself(&mut self) {
         self.inner.repeat_itself();
+    }
+
+    fn exact_registers(&mut self, exact: bool) {
+        self.inner.exact_registers(exact);
     }
 }
