@@ -2,6 +2,7 @@
 
 use crate::bytes::Bytes;
 use crate::picagpu::{register, value};
+use xenoglot_pica::early_depth::EarlyDepth;
 use xenoglot_pica::memory::{FCRAM, Memory, Regions, VRAM};
 use xenoglot_pica::raster::{Chip, Code, Options, Reference, Renderer};
 use xenoglot_pica::regs::*;
@@ -84,8 +85,9 @@ impl Draw {
 
     fn tables(&self) -> Tables {
         let mut tables = Tables::default();
-        let Tables { lighting, fog, noise, color_map, alpha_map, colors, color_differences } = &mut tables;
-        let all = [&mut fog[..], noise, color_map, alpha_map, colors, color_differences];
+        let Tables { lighting, fog, noise, color_map, alpha_map, colors, color_differences, gas } =
+            &mut tables;
+        let all = [&mut fog[..], noise, color_map, alpha_map, colors, color_differences, gas];
         let words = lighting.as_flattened_mut().iter_mut().chain(all.into_iter().flatten());
         for (word, i) in words.zip(0u32..) {
             *word = i.wrapping_mul(self.tables);
@@ -102,6 +104,7 @@ impl Draw {
             regs: &regs,
             tables: &tables,
             memory: &mut memory,
+            early_depth: &mut EarlyDepth::default(),
             triangles: &self.triangles,
             pixels: &mut left,
         });

@@ -323,12 +323,13 @@ impl<R: Renderer> Renderer for Varied<'_, R> {
         let mut regs = draw.regs.clone();
         vary(&mut regs, self.set * STATES + self.draws);
         self.draws += 1;
-        let Draw { tables, memory, triangles, pixels, .. } = draw;
+        let Draw { tables, memory, early_depth, triangles, pixels, .. } = draw;
         let mut drawn = Ok(());
         let (_, looking_up) = Parts::of(|| {
             self.programs.into_iter().for_each(|programs| programs.prepare(&regs, PixelOptions::default()))
         });
-        let draw = || drawn = self.inner.draw(Draw { regs: &regs, tables, memory, triangles, pixels });
+        let draw =
+            || drawn = self.inner.draw(Draw { regs: &regs, tables, memory, early_depth, triangles, pixels });
         let (_, drawing) = Parts::of(draw);
         if let Some((looking_up, drawing)) = looking_up.zip(drawing) {
             let Times { running, waiting } = self.times.get().unwrap_or_default();

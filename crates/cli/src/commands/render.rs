@@ -120,6 +120,12 @@ enum ChipArg {
     Mipmaps,
     /// Read and write permissions of colour, depth and stencil.
     Permissions,
+    /// The early depth test.
+    EarlyDepth,
+    /// Gas and its shading.
+    Gas,
+    /// Attributes that no loader has keep their values.
+    Retention,
 }
 
 impl Args {
@@ -129,6 +135,9 @@ impl Args {
             filters: has(ChipArg::Filters),
             mipmaps: has(ChipArg::Mipmaps),
             permissions: has(ChipArg::Permissions),
+            early_depth: has(ChipArg::EarlyDepth),
+            gas: has(ChipArg::Gas),
+            retention: has(ChipArg::Retention),
         }
     }
 

@@ -44,12 +44,12 @@ pub fn run<R: Renderer, T>(
         gpu.registers_mut().set(register, value);
     }
     for operation in &scene.operations {
-        match operation {
+        let _cycles = match operation {
             Operation::List { address, bytes } => gpu.run_command_list(&mut memory, *address, *bytes),
             Operation::Fill(fill) => gpu.fill(&mut memory, fill),
             Operation::Display(transfer) => gpu.display_transfer(&mut memory, transfer),
             Operation::Copy(copy) => gpu.texture_copy(&mut memory, copy),
-        }
+        };
     }
     gpu.flush(&mut memory);
     // An engine or a renderer for some draws only is no cause for complaint.

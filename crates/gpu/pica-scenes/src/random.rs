@@ -60,11 +60,24 @@ const LISTS: u32 = FCRAM;
 
 /// A capture of `frames` frames. The same seed makes the same capture.
 pub fn capture(seed: u64, frames: u32) -> Capture {
+    capture_with(seed, frames, draw)
+}
+
+/// The same with draws of which some have gas, the early depth test or an attribute that no loader has: for renderers with all
+/// of [`Chip`](xenoglot_pica::raster::Chip).
+pub fn modelled(seed: u64, frames: u32) -> Capture {
+    capture_with(seed, frames, draw_modelled)
+}
+
+/// Appends a random draw.
+type DrawFn = fn(&mut CommandList, &mut Rng);
+
+fn capture_with(seed: u64, frames: u32, draw: DrawFn) -> Capture {
     let mut rng = Rng::new(seed ^ 0x5eed_0000_0000);
     let mut recorder = begin(&format!("random {seed}"), &mut rng);
     for _ in 0..frames {
         for _ in 0..4 + rng.below(8) {
-            step(&mut recorder, &mut rng);
+            step(&mut recorder, &mut rng, draw);
         }
         end_frame(&mut recorder);
     }
@@ -75,7 +88,7 @@ pub fn capture(seed: u64, frames: u32) -> Capture {
 /// leave the others as they are.
 pub fn capture_of(steps: impl IntoIterator<Item = u64>) -> Capture {
     let mut recorder = begin("steps", &mut Rng::new(0));
-    steps.into_iter().for_each(|seed| step(&mut recorder, &mut Rng::new(seed)));
+    steps.into_iter().for_each(|seed| step(&mut recorder, &mut Rng::new(seed), draw));
     end_frame(&mut recorder);
     recorder.finish()
 }
@@ -112,7 +125,7 @@ fn vertices(rng: &mut Rng) -> Vec<u8> {
     bytes
 }
 
-fn step(recorder: &mut Recorder, rng: &mut Rng) {
+fn step(recorder: &mut Recorder, rng: &mut Rng, draw: DrawFn) {
     match rng.below(10) {
         0..5 => {
             let mut list = CommandList::new();
@@ -185,6 +198,44 @@ fn copy(rng: &mut Rng) -> TextureCopy {
 }
 
 fn draw(list: &mut CommandList, rng: &mut Rng) {
+    prepare(list, rng);
+    list.write(DRAW_ARRAYS, 1);
+}
+
+/// Gas, the early depth test, missing attributes.
+fn draw_modelled(list: &mut CommandList, rng: &mut Rng) {
+    prepare(list, rng);
+    list.write(EARLY_DEPTH, rng.below(2)).write(EARLY_DEPTH_ENABLE, 1);
+    list.write(EARLY_DEPTH_FUNCTION, rng.below(4));
+    if rng.below(5) == 0 {
+        list.write(EARLY_DEPTH_VALUE, rng.next_u32()).write(EARLY_DEPTH_CLEAR, 1);
+    }
+    match rng.below(4) {
+        0 => {
+            list.write(FRAGMENT_MODE, 1 | rng.below(2) << 8);
+            list.write(GAS_DEPTH, rng.below(1 << 11) | rng.below(4) << 24);
+        }
+        1 => {
+            list.write(FOG_MODE, 7 | rng.below(2) << 3);
+            list.write(GAS_ATTENUATION, rng.below(1 << 14)).write(GAS_MAXIMUM, rng.below(1 << 14));
+            list.write(GAS_PLANAR, rng.next_u32()).write(GAS_VIEW, rng.next_u32());
+            list.write(GAS_COLOR, rng.below(512));
+            list.write(GAS_LUT_PORT, 0).write(FOG_LUT_PORT, rng.below(128));
+            for _ in 0..16 {
+                list.write(GAS_LUT_DATA, rng.next_u32()).write(FOG_LUT_DATA, rng.next_u32());
+            }
+        }
+        _ => {}
+    }
+    if rng.below(4) == 0 {
+        // The coordinates are in no array.
+        list.write_all(LOADER, &[0, 0x10, VERTEX_BYTES << 16 | 2 << 28]);
+    }
+    list.write(DRAW_ARRAYS, 1);
+}
+
+/// Everything of a draw but the draw.
+fn prepare(list: &mut CommandList, rng: &mut Rng) {
     let format = state(list, rng.below(STATES));
     let (color, width, height) = TARGETS[rng.below(6) as usize];
     let half = |side: u32| f24(side as f32 / 2.0);
@@ -200,7 +251,6 @@ fn draw(list: &mut CommandList, rng: &mut Rng) {
     list.write_all(LOADER, &[0, 0x210, VERTEX_BYTES << 16 | 3 << 28]);
     let count = 3 * (1 + rng.below(4));
     list.write(FIRST_VERTEX, rng.below(VERTEX_COUNT_OF_MESH - count)).write(VERTEX_COUNT, count);
-    list.write(DRAW_ARRAYS, 1);
 }
 
 /// Unit 0: random bytes, or what was drawn.

@@ -8,9 +8,9 @@ use xenoglot_pica::gpu::Gpu;
 use xenoglot_pica::host::{HostRenderer, Options, Programs, Scale};
 use xenoglot_pica::memory::{FCRAM, Mark, Memory, PAGE, Regions, VRAM};
 use xenoglot_pica::raster::{self, Chip, Reference};
-use xenoglot_pica::renderer::Renderer;
+use xenoglot_pica::renderer::{Detour, Renderer};
 use xenoglot_pica::replay::Operation;
-use xenoglot_pica::report::Report;
+use xenoglot_pica::report::{Error, Report};
 use xenoglot_pica_scenes::random;
 use xenoglot_testgen::property;
 use xenoglot_testgen::skip::skip;
@@ -144,15 +144,34 @@ fn registers_are_obeyed_on_the_device_too() {
     }
 }
 
+/// Gas, the early depth test and attributes that are kept, between draws that stay on the device.
+#[test]
+fn models_are_the_same_with_both_renderers() {
+    for samples in [1, 2] {
+        let options = Options { scale: Scale::new(samples).unwrap(), chip: Chip::ALL };
+        let report = play(property::budget(20, CAPTURES * 10), options, random::modelled);
+        let Some(report) = report else { return };
+        let modelled =
+            report.messages.iter().filter(|error| matches!(error, Error::Detour(Detour::Modelled)));
+        assert!(modelled.count() > 10 && report.detours < report.draws, "{report:?}");
+    }
+}
+
 fn play_captures(captures: u32, options: Options) {
-    let Some((device, programs)) = programs() else { return };
+    play(captures, options, random::capture);
+}
+
+/// Plays random captures on both renderers; what the device did, if there is one that can be compared.
+fn play(captures: u32, options: Options, capture: fn(u64, u32) -> Capture) -> Option<Report> {
+    let (device, programs) = programs()?;
     if !device.name().contains("llvmpipe") {
-        return skip("colours are equal where division is the processor's");
+        skip("colours are equal where division is the processor's");
+        return None;
     }
     let mut sum = Report::default();
     let mut failures = Vec::new();
     for seed in 0..u64::from(captures) {
-        let capture = random::capture(seed, FRAMES);
+        let capture = capture(seed, FRAMES);
         match compare(&capture, &programs, options, false) {
             Ok(report) => {
                 assert_eq!(report.errors, 0, "seed {seed}: {:?}", report.messages);
@@ -169,6 +188,7 @@ fn play_captures(captures: u32, options: Options) {
         sum.draws, sum.detours, sum.traffic
     );
     assert!(failures.is_empty(), "{} failures: {failures:#?}", failures.len());
+    Some(sum)
 }
 
 /// Pages are flushed and invalidated as their marks ask for it, and no more: those that are not dirty have what they have on
@@ -223,37 +243,54 @@ fn marks_are_all_that_an_emulator_needs() {
 fn the_cpu_renderer_goes_on_from_a_state_of_the_device_and_back() {
     let Some((_, programs)) = programs() else { return };
     for seed in 100..110 {
-        let capture = random::capture(seed, FRAMES);
-        let mut reference = Console::new(&capture, raster::Renderer::new());
-        let mut cpu = Console::new(&capture, raster::Renderer::new());
-        let mut host = Console::new(&capture, HostRenderer::new(Arc::clone(&programs)).unwrap());
-        let mut on_device = true;
-        let mut lists = 0;
-        for op in capture.ops.iter() {
-            let operation = Operation::decode(&op).unwrap();
-            if matches!(operation, Operation::List { .. }) {
-                lists += 1;
-                if lists % 10 == 0 {
-                    // From one to the other.
-                    let (state, memory) = if on_device {
-                        (host.gpu.save_state(&mut host.memory), host.memory.clone())
-                    } else {
-                        (cpu.gpu.save_state(&mut cpu.memory), cpu.memory.clone())
-                    };
-                    on_device = !on_device;
-                    if on_device {
-                        host.gpu.load_state(&state).unwrap();
-                        host.memory = memory;
-                    } else {
-                        cpu.gpu.load_state(&state).unwrap();
-                        cpu.memory = memory;
-                    }
+        go_on(&programs, seed, random::capture, Chip::default());
+    }
+}
+
+/// With depths of the early depth test, tables and attributes that only the state has.
+#[test]
+fn models_go_on_from_a_state_too() {
+    let Some((_, programs)) = programs() else { return };
+    for seed in 100..110 {
+        go_on(&programs, seed, random::modelled, Chip::ALL);
+    }
+}
+
+/// Plays a capture by the two renderers in turn, with a state for the other one before every tenth list.
+fn go_on(programs: &Arc<Programs>, seed: u64, capture: fn(u64, u32) -> Capture, chip: Chip) {
+    let capture = capture(seed, FRAMES);
+    let on_cpu = raster::Options { reference: Reference::Chip(chip), ..raster::Options::default() };
+    let mut reference = Console::new(&capture, raster::Renderer::with_options(on_cpu));
+    let mut cpu = Console::new(&capture, raster::Renderer::with_options(on_cpu));
+    let options = Options { chip, ..Options::default() };
+    let renderer = HostRenderer::with_options(Arc::clone(programs), options).unwrap();
+    let mut host = Console::new(&capture, renderer);
+    let mut on_device = true;
+    let mut lists = 0;
+    for op in capture.ops.iter() {
+        let operation = Operation::decode(&op).unwrap();
+        if matches!(operation, Operation::List { .. }) {
+            lists += 1;
+            if lists % 10 == 0 {
+                // From one to the other.
+                let (state, memory) = if on_device {
+                    (host.gpu.save_state(&mut host.memory), host.memory.clone())
+                } else {
+                    (cpu.gpu.save_state(&mut cpu.memory), cpu.memory.clone())
+                };
+                on_device = !on_device;
+                if on_device {
+                    host.gpu.load_state(&state).unwrap();
+                    host.memory = memory;
+                } else {
+                    cpu.gpu.load_state(&state).unwrap();
+                    cpu.memory = memory;
                 }
             }
-            reference.run(&operation);
-            if on_device { host.run(&operation) } else { cpu.run(&operation) }
         }
-        let got = if on_device { host.flushed() } else { cpu.flushed() };
-        assert_eq!(first_difference(reference.flushed(), got), None, "seed {seed}");
+        reference.run(&operation);
+        if on_device { host.run(&operation) } else { cpu.run(&operation) }
     }
+    let got = if on_device { host.flushed() } else { cpu.flushed() };
+    assert_eq!(first_difference(reference.flushed(), got), None, "seed {seed}");
 }

@@ -4,6 +4,7 @@
 use std::hint::black_box;
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
+use xenoglot_pica::early_depth::EarlyDepth;
 use xenoglot_pica::memory::{FCRAM, Memory, Regions, VRAM};
 use xenoglot_pica::raster::Renderer;
 use xenoglot_pica::regs::{self, Registers};
@@ -156,6 +157,7 @@ impl Bench {
             regs,
             tables: &self.tables,
             memory: &mut self.memory,
+            early_depth: &mut EarlyDepth::default(),
             triangles,
             pixels: &mut u64::MAX.clone(),
         });

@@ -64,7 +64,8 @@ struct VideoCore<R> {
     lcd: Lcd,
     /// External registers that wait for their trigger, by word from 0x10400000 on.
     external: Box<[u32; 0x1000]>,
-    interrupts: Vec<Interrupt>,
+    /// Interrupts, and after how many cycles of the GPU the guest is to see them.
+    interrupts: Vec<(Interrupt, u64)>,
 }
 
 const EXTERNAL: u32 = 0x1040_0000;
@@ -121,28 +122,29 @@ impl<R: Renderer> VideoCore<R> {
                 let first = offset - 0xc;
                 let [start, end] = [eight(first), eight(first + 4)];
                 let fill = Fill { start, end, value: self.register(first + 8), control: value };
-                self.gpu.fill(&mut self.bus, &fill);
-                self.interrupts.push(Interrupt::MemoryFill(first / 0x10 - 1));
+                let cycles = self.gpu.fill(&mut self.bus, &fill);
+                self.interrupts.push((Interrupt::MemoryFill(first / 0x10 - 1), cycles));
             }
             0xc18 if value & 1 != 0 => {
                 let [src, dst] = [eight(0xc00), eight(0xc04)];
                 let [out_size, in_size, flags] = [0xc08, 0xc0c, 0xc10].map(|at| self.register(at));
-                if flags & 8 != 0 {
+                let cycles = if flags & 8 != 0 {
                     let [bytes, in_line, out_line] = [0xc20, 0xc24, 0xc28].map(|at| self.register(at));
                     let copy = TextureCopy { src, dst, bytes, in_line, out_line, flags };
-                    self.gpu.texture_copy(&mut self.bus, &copy);
+                    self.gpu.texture_copy(&mut self.bus, &copy)
                 } else {
                     let transfer = DisplayTransfer { src, dst, out_size, in_size, flags };
-                    self.gpu.display_transfer(&mut self.bus, &transfer);
-                }
-                self.interrupts.push(Interrupt::Transfer);
+                    self.gpu.display_transfer(&mut self.bus, &transfer)
+                };
+                self.interrupts.push((Interrupt::Transfer, cycles));
             }
             0x18f0 if value & 1 != 0 => {
                 let (address, bytes) = (eight(0x18e8), eight(0x18e0));
                 let before = self.gpu.interrupts();
-                self.gpu.run_command_list(&mut self.bus, address, bytes);
+                // `Gpu::set_observer` tells when within the list, for lists that go on after it.
+                let cycles = self.gpu.run_command_list(&mut self.bus, address, bytes);
                 if self.gpu.interrupts() != before {
-                    self.interrupts.push(Interrupt::CommandList);
+                    self.interrupts.push((Interrupt::CommandList, cycles));
                 }
             }
             // Registers from 0x10401000 on are the GPU's own.

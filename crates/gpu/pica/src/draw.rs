@@ -3,6 +3,7 @@
 use crate::assembly::Assembly;
 use crate::geometry::{Collector, Config, Mode};
 use crate::memory::Memory;
+use crate::raster::Chip;
 use crate::regs::*;
 use crate::renderer::OutOfPixels;
 use crate::report::{Budget, Error, Report};
@@ -12,6 +13,7 @@ use crate::shader::{
 };
 use crate::vertex::{OutputMap, Triangle, Vertex};
 use crate::vertex_loader::{Loader, Source, attribute_base};
+use std::collections::VecDeque;
 use std::sync::Arc;
 
 /// Vertices of a draw that are handled together: few enough that they stay in a core's cache from stage to stage, enough
@@ -69,6 +71,33 @@ impl Seen {
     }
 }
 
+/// Which vertices of a draw are loaded and not found among those of late.
+///
+/// Of a draw with indices the chip finds a vertex that is among the last 64 that it loaded (vectors/picagpu/FORMAT.md,
+/// section 4).
+#[derive(Default)]
+struct Loaded(VecDeque<u32>);
+
+impl Loaded {
+    const KEPT: usize = 64;
+
+    /// The last of these vertices that is loaded.
+    fn last(&mut self, vertices: impl Iterator<Item = u32>, indexed: bool) -> Option<u32> {
+        if !indexed {
+            return vertices.last();
+        }
+        let mut last = None;
+        for vertex in vertices {
+            if !self.0.contains(&vertex) {
+                self.0.truncate(Loaded::KEPT - 1);
+                self.0.push_front(vertex);
+                last = Some(vertex);
+            }
+        }
+        last
+    }
+}
+
 /// The units with what flows between them.
 #[derive(Default)]
 pub(crate) struct Stages {
@@ -78,6 +107,10 @@ pub(crate) struct Stages {
     pub assembly: Assembly,
     pub collector: Collector,
     pub geometry_unit: GeometryUnit,
+    /// Attributes of the vertex that was loaded last, kept with [`Chip::retention`].
+    pub retained: Bank,
+    /// Instructions of the vertex and of the geometry program that ran last.
+    pub instructions: [u64; 2],
     seen: Seen,
     // Kept for their allocations.
     vertices: Vec<u32>,
@@ -91,6 +124,8 @@ pub(crate) struct Stages {
 
 /// What a draw may still use, and where it reports.
 pub(crate) struct Account<'a> {
+    /// What is obeyed.
+    pub chip: Chip,
     pub budget: &'a mut Budget,
     pub report: &'a mut Report,
 }
@@ -103,7 +138,7 @@ impl Account<'_> {
             return 0;
         }
         self.report.draws += 1;
-        self.report.ignored.draw(regs);
+        self.report.ignored.draw(regs, self.chip);
         let (allowed, error) = self.budget.vertices(count);
         error.into_iter().for_each(|e| self.report.add(e));
         allowed
@@ -148,7 +183,9 @@ impl Stages {
         self.collector.reset();
         let count = account.begin(regs, regs.get(VERTEX_COUNT));
         let Some(program) = self.program(regs, account) else { return };
-        let loader = Loader::new(regs, fixed);
+        let retention = account.chip.retention;
+        let loader = Loader::retaining(regs, fixed, retention.then_some(&self.retained));
+        let mut loaded = Loaded::default();
         let config = Config::new(regs);
         let mut counts = Counts::new(indexed && config.is_some_and(|c| c.mode == Mode::Variable));
         let mut done = 0;
@@ -164,6 +201,15 @@ impl Stages {
                 let first = regs.get(FIRST_VERTEX).wrapping_add(done);
                 self.vertices.extend((0..block).map(|i| first.wrapping_add(i)));
                 self.items.extend((0..block).map(Item::Vertex));
+            }
+            if retention {
+                let vertices = self.items.iter().filter_map(|item| match *item {
+                    Item::Vertex(n) => self.vertices.get(n as usize).copied(),
+                    Item::Count(_) => None,
+                });
+                if let Some(last) = loaded.last(vertices, indexed) {
+                    loader.load_attributes(memory, last, &mut self.retained);
+                }
             }
             let vertices = std::mem::take(&mut self.vertices);
             let spare = std::mem::take(&mut self.inputs);
@@ -181,7 +227,9 @@ impl Stages {
     fn program(&mut self, regs: &Registers, account: &mut Account) -> Option<Arc<Program>> {
         let shader = Shader { source: self.vertex.source(), entry: Kind::Vertex.entry(regs), geometry: None };
         let program = self.engines.program(&shader, account.budget.fuel());
-        account.program(program)
+        let program = account.program(program);
+        self.instructions = [program.as_ref().map_or(0, |program| program.length), 0];
+        program
     }
 
     /// Reads `count` indices from number `first` on to `vertices` and `items`.
@@ -290,6 +338,7 @@ impl Stages {
         };
         let program = self.engines.program(&shader, account.budget.fuel());
         let Some(program) = account.program(program) else { return };
+        self.instructions[1] = program.length;
         let mut feeds = Vec::new();
         for i in 0..self.items.len() {
             let feed = match self.items.get(i) {
@@ -448,6 +497,17 @@ mod tests {
         seen.start();
         vertices.clear();
         assert_eq!(seen.number(7, &mut vertices), 0);
+    }
+
+    #[test]
+    fn a_vertex_of_late_is_not_loaded_again() {
+        let mut loaded = Loaded::default();
+        assert_eq!(loaded.last([3, 4, 3].into_iter(), true), Some(4));
+        assert_eq!(loaded.last([3].into_iter(), true), None);
+        assert_eq!(loaded.last(100..163, true), Some(162));
+        // 64 came after it.
+        assert_eq!(loaded.last([4, 3].into_iter(), true), Some(3));
+        assert_eq!(loaded.last([7, 7].into_iter(), false), Some(7));
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use crate::assembly::Topology;
 use crate::command::{List, Write};
 use crate::draw::{Account, Sink, Stages, index_span, vertex_spans};
+use crate::early_depth::EarlyDepth;
 use crate::immediate::Immediate;
 use crate::lcd::{Frame, FrameError, Image};
 use crate::memory::{ADDRESSES, Memory, ranges};
@@ -12,6 +13,7 @@ use crate::report::{Budget, Error, Limits, Report};
 use crate::shader::{Engines, Kind, UniformPort};
 use crate::state::{self, Parts, StateError};
 use crate::tables::Tables;
+use crate::timing::{Drawn, Event, Observer, Timing, Work};
 use crate::transfer::{DisplayTransfer, Fill, Job, TextureCopy, TransferError};
 
 /// Immediate vertices that are drawn together.
@@ -39,10 +41,17 @@ pub struct Gpu<R> {
     /// Float uniforms under way: geometry and vertex unit.
     ports: [UniformPort; 2],
     immediate: Immediate,
+    early_depth: EarlyDepth,
     renderer: R,
     limits: Limits,
     report: Report,
     interrupts: u64,
+    timing: Timing,
+    observer: Option<Box<Observer>>,
+    /// Register writes that no event has told of.
+    untold: u64,
+    /// Cycles of the call.
+    cycles: u64,
 }
 
 impl<R: Renderer> Gpu<R> {
@@ -59,16 +68,31 @@ impl<R: Renderer> Gpu<R> {
             stages: Stages::new(engines),
             ports: Default::default(),
             immediate: Immediate::default(),
+            early_depth: EarlyDepth::default(),
             renderer,
             limits: Limits::default(),
             report: Report::default(),
             interrupts: 0,
+            timing: Timing::default(),
+            observer: None,
+            untold: 0,
+            cycles: 0,
         }
     }
 
     /// Bounds the work of each call from now on.
     pub fn set_limits(&mut self, limits: Limits) {
         self.limits = limits;
+    }
+
+    /// Sets what operations cost from now on: see [`crate::timing`].
+    pub fn set_timing(&mut self, timing: Timing) {
+        self.timing = timing;
+    }
+
+    /// Sets a function that is told of each draw, fill, transfer and interrupt, in order, with its cycles.
+    pub fn set_observer(&mut self, observer: Option<Box<Observer>>) {
+        self.observer = observer;
     }
 
     /// The register file.
@@ -133,17 +157,19 @@ impl<R: Renderer> Gpu<R> {
             assembly,
             collector,
             interrupts,
+            retained,
+            early_depth,
         } = parts;
         (self.regs, self.tables, self.ports, self.immediate) = (regs, tables, ports, immediate);
-        self.interrupts = interrupts;
+        (self.interrupts, self.early_depth) = (interrupts, early_depth);
         let stages = &mut self.stages;
         (stages.vertex, stages.geometry, stages.geometry_unit) = (vertex, geometry, unit);
-        (stages.assembly, stages.collector) = (assembly, collector);
+        (stages.assembly, stages.collector, stages.retained) = (assembly, collector, retained);
         Ok(())
     }
 
     fn parts(&self) -> Parts {
-        let Gpu { regs, tables, stages, ports, immediate, interrupts, .. } = self;
+        let Gpu { regs, tables, stages, ports, immediate, interrupts, early_depth, .. } = self;
         Parts {
             regs: regs.clone(),
             tables: tables.clone(),
@@ -154,16 +180,25 @@ impl<R: Renderer> Gpu<R> {
             assembly: stages.assembly.clone(),
             collector: stages.collector.clone(),
             interrupts: *interrupts,
+            retained: stages.retained,
+            early_depth: early_depth.clone(),
         }
     }
 
-    /// Writes a register from outside a list. A jump runs the list it goes to.
-    pub fn write_register(&mut self, memory: &mut dyn Memory, register: u32, value: u32) {
-        self.write_register_bytes(memory, register, value, 0xf);
+    /// Writes a register from outside a list. A jump runs the list it goes to. Gives the [cycles](crate::timing) that the
+    /// chip would have taken, as the calls below do.
+    pub fn write_register(&mut self, memory: &mut dyn Memory, register: u32, value: u32) -> u64 {
+        self.write_register_bytes(memory, register, value, 0xf)
     }
 
     /// As [`Gpu::write_register`]; of the register only the bytes in `mask`, 4 bits, change.
-    pub fn write_register_bytes(&mut self, memory: &mut dyn Memory, register: u32, value: u32, mask: u8) {
+    pub fn write_register_bytes(
+        &mut self,
+        memory: &mut dyn Memory,
+        register: u32,
+        value: u32,
+        mask: u8,
+    ) -> u64 {
         let mut budget = Budget::new(self.limits);
         match self.write(memory, Write::new(register, value, mask.into()), &mut budget) {
             Next::Jump(address, bytes) => self.run(memory, List::new(address, bytes), &mut budget),
@@ -173,39 +208,67 @@ impl<R: Renderer> Gpu<R> {
             }
         }
         self.report.instructions += budget.instructions();
+        self.end()
     }
 
     /// Runs the command list of `bytes` bytes at a physical address.
-    pub fn run_command_list(&mut self, memory: &mut dyn Memory, address: u32, bytes: u32) {
+    pub fn run_command_list(&mut self, memory: &mut dyn Memory, address: u32, bytes: u32) -> u64 {
         let mut budget = Budget::new(self.limits);
         self.run(memory, List::new(address, bytes), &mut budget);
         self.report.instructions += budget.instructions();
+        self.end()
+    }
+
+    /// Ends a call: its cycles.
+    fn end(&mut self) -> u64 {
+        self.tell_writes();
+        std::mem::take(&mut self.cycles)
+    }
+
+    /// Tells of work that was done.
+    fn tell(&mut self, event: Event) {
+        self.cycles = self.cycles.saturating_add(event.cycles);
+        self.report.cycles.add(event);
+        if let Some(observer) = &mut self.observer {
+            observer(event);
+        }
+    }
+
+    /// Tells of register writes.
+    fn tell_writes(&mut self) {
+        let count = std::mem::take(&mut self.untold);
+        if count != 0 {
+            self.tell(Event { work: Work::Writes, cycles: self.timing.writes(count) });
+        }
     }
 
     /// Fills memory.
-    pub fn fill(&mut self, memory: &mut dyn Memory, fill: &Fill) {
-        self.transfer(memory, Ok(fill.job()));
+    pub fn fill(&mut self, memory: &mut dyn Memory, fill: &Fill) -> u64 {
+        self.transfer(memory, Ok(fill.job()))
     }
 
     /// Transfers an image.
-    pub fn display_transfer(&mut self, memory: &mut dyn Memory, transfer: &DisplayTransfer) {
-        self.transfer(memory, transfer.job());
+    pub fn display_transfer(&mut self, memory: &mut dyn Memory, transfer: &DisplayTransfer) -> u64 {
+        self.transfer(memory, transfer.job())
     }
 
     /// Copies memory.
-    pub fn texture_copy(&mut self, memory: &mut dyn Memory, copy: &TextureCopy) {
-        self.transfer(memory, Ok(copy.job()));
+    pub fn texture_copy(&mut self, memory: &mut dyn Memory, copy: &TextureCopy) -> u64 {
+        self.transfer(memory, Ok(copy.job()))
     }
 
-    fn transfer(&mut self, memory: &mut dyn Memory, job: Result<Option<Job>, TransferError>) {
+    fn transfer(&mut self, memory: &mut dyn Memory, job: Result<Option<Job>, TransferError>) -> u64 {
         let done = job.and_then(|job| job.map_or(Ok(()), |job| self.transfer_job(memory, &job)));
         self.renderer.finish(memory);
         self.note(done.map_err(Error::from));
+        self.end()
     }
 
     fn transfer_job(&mut self, memory: &mut dyn Memory, job: &Job) -> Result<(), TransferError> {
         job.check(memory)?;
+        let event = self.timing.job(job);
         if self.renderer.transfer(memory, job) {
+            self.tell(event);
             return Ok(());
         }
         let to = job.destination().range();
@@ -214,6 +277,7 @@ impl<R: Renderer> Gpu<R> {
         }
         job.run(memory)?;
         self.renderer.invalidate_region(&to);
+        self.tell(event);
         Ok(())
     }
 
@@ -301,6 +365,7 @@ impl<R: Renderer> Gpu<R> {
             return Next::Stop;
         }
         self.report.writes += 1;
+        self.untold += 1;
         let Write { register, value, mask } = write;
         if register as usize >= COUNT {
             return Next::Go;
@@ -318,6 +383,8 @@ impl<R: Renderer> Gpu<R> {
                 let compare = self.regs.get(INTERRUPT_COMPARE).to_le_bytes();
                 if bytes.iter().zip(compare).any(|(a, b)| *a == b) {
                     self.interrupts += 1;
+                    self.tell_writes();
+                    self.tell(Event { work: Work::Interrupt, cycles: 0 });
                     if self.regs.bit(INTERRUPT_STOP, 0) {
                         return Next::Stop;
                     }
@@ -325,6 +392,9 @@ impl<R: Renderer> Gpu<R> {
             }
             DRAW_ARRAYS => self.draw(memory, false, budget),
             DRAW_INDEXED => self.draw(memory, true, budget),
+            EARLY_DEPTH_CLEAR if self.regs.bit(EARLY_DEPTH_CLEAR, 0) => {
+                self.early_depth.clear(self.regs.bits(EARLY_DEPTH_VALUE, 0, 24));
+            }
             FIXED_ATTRIBUTE => {
                 self.immediate.select();
                 self.stages.collector.reset();
@@ -370,11 +440,14 @@ impl<R: Renderer> Gpu<R> {
                 self.bring(memory, span);
             }
         }
-        let Gpu { regs, tables, stages, immediate, renderer, report, .. } = self;
-        let mut account = Account { budget, report };
-        let sink: &mut Sink =
-            &mut |memory, triangles, pixels| renderer.draw(Draw { regs, tables, memory, triangles, pixels });
-        stages.draw(regs, &immediate.fixed, memory, indexed, &mut account, sink);
+        self.drawn(|gpu| {
+            let Gpu { regs, tables, stages, immediate, early_depth, renderer, report, .. } = gpu;
+            let mut account = Account { chip: renderer.chip(), budget, report };
+            let sink: &mut Sink = &mut |memory, triangles, pixels| {
+                renderer.draw(Draw { regs, tables, memory, early_depth, triangles, pixels })
+            };
+            stages.draw(regs, &immediate.fixed, memory, indexed, &mut account, sink);
+        });
     }
 
     /// Draws the immediate vertices there are.
@@ -382,11 +455,34 @@ impl<R: Renderer> Gpu<R> {
         if self.immediate.pending.is_empty() {
             return;
         }
-        let Gpu { regs, tables, stages, immediate, renderer, report, .. } = self;
-        let mut account = Account { budget, report };
-        stages.immediate(regs, &immediate.pending, memory, &mut account, &mut |memory, triangles, pixels| {
-            renderer.draw(Draw { regs, tables, memory, triangles, pixels })
+        self.drawn(|gpu| {
+            let Gpu { regs, tables, stages, immediate, early_depth, renderer, report, .. } = gpu;
+            let mut account = Account { chip: renderer.chip(), budget, report };
+            let sink: &mut Sink = &mut |memory, triangles, pixels| {
+                renderer.draw(Draw { regs, tables, memory, early_depth, triangles, pixels })
+            };
+            stages.immediate(regs, &immediate.pending, memory, &mut account, sink);
+            immediate.pending.clear();
         });
-        immediate.pending.clear();
+    }
+
+    /// Draws, and tells of it.
+    fn drawn(&mut self, draw: impl FnOnce(&mut Self)) {
+        let counts = |gpu: &Self| {
+            let Report { vertices, invocations, triangles, pixels, .. } = gpu.report;
+            Drawn { vertices, invocations, triangles, pixels, instructions: gpu.stages.instructions }
+        };
+        self.tell_writes();
+        let before = counts(self);
+        draw(self);
+        let after = counts(self);
+        let cycles = self.timing.draw(&Drawn {
+            vertices: after.vertices - before.vertices,
+            invocations: after.invocations - before.invocations,
+            triangles: after.triangles - before.triangles,
+            pixels: after.pixels - before.pixels,
+            instructions: after.instructions,
+        });
+        self.tell(Event { work: Work::Draw, cycles });
     }
 }

@@ -30,6 +30,8 @@
 //! | [`vertex`] | a shaded vertex in the order of the output map's semantics |
 //! | [`assembly`] | vertices to triangles |
 //! | [`renderer`] | where triangles go |
+//! | [`early_depth`] | the early depth test's buffer |
+//! | [`timing`] | cycles that draws, fills and transfers take |
 //! | [`raster`] | clipper to framebuffer on the CPU |
 //! | [`fragment`] | the same stages as fragment programs for a host GPU |
 //! | `host` | the renderer on the host's GPU (feature `host`) |
@@ -44,6 +46,7 @@
 pub mod assembly;
 pub mod command;
 mod draw;
+pub mod early_depth;
 pub mod fragment;
 pub mod geometry;
 pub mod gpu;
@@ -62,6 +65,7 @@ pub mod shader;
 pub mod state;
 pub mod tables;
 pub mod texture;
+pub mod timing;
 pub mod transfer;
 pub mod vertex;
 pub mod vertex_loader;

@@ -1,7 +1,9 @@
 //! Where triangles go.
 
+use crate::early_depth::EarlyDepth;
 use crate::lcd::{Frame, Image};
 use crate::memory::Memory;
+use crate::raster::Chip;
 use crate::regs::Registers;
 use crate::report::Report;
 use crate::tables::Tables;
@@ -23,6 +25,8 @@ pub struct Draw<'a> {
     pub tables: &'a Tables,
     /// Where colour and depth buffers and textures are. Pixels of them that are not are dropped or read as 0.
     pub memory: &'a mut dyn Memory,
+    /// The early depth test's buffer.
+    pub early_depth: &'a mut EarlyDepth,
     /// As they are handed to the clipper, in order.
     pub triangles: &'a [Triangle],
     /// Bounds the work, in pixels: what a renderer looks at is taken off it.
@@ -32,8 +36,8 @@ pub struct Draw<'a> {
 impl Draw<'_> {
     /// The same draw for another to do.
     pub fn again(&mut self) -> Draw<'_> {
-        let Draw { regs, tables, memory, triangles, pixels } = self;
-        Draw { regs, tables, memory: &mut **memory, triangles, pixels }
+        let Draw { regs, tables, memory, early_depth, triangles, pixels } = self;
+        Draw { regs, tables, memory: &mut **memory, early_depth, triangles, pixels }
     }
 }
 
@@ -44,6 +48,11 @@ pub trait Renderer {
     /// # Errors
     /// Triangles from one on were left out because nothing is left of the pixels.
     fn draw(&mut self, draw: Draw<'_>) -> Result<(), OutOfPixels>;
+
+    /// What it obeys beyond what the emulator behind the test vectors does.
+    fn chip(&self) -> Chip {
+        Chip::default()
+    }
 
     /// Ends a call of [`Gpu`](crate::gpu::Gpu). Unless memory [is tracked](Memory::is_tracked), it brings all that was drawn to
     /// guest memory, which may have changed before the next draw.
@@ -97,6 +106,10 @@ pub trait Renderer {
 #[macro_export]
 macro_rules! forward_renderer {
     ($inner:tt) => {
+        fn chip(&self) -> $crate::raster::Chip {
+            self.$inner.chip()
+        }
+
         fn finish(&mut self, memory: &mut dyn $crate::memory::Memory) {
             self.$inner.finish(memory);
         }
@@ -138,6 +151,9 @@ macro_rules! forward_renderer {
 /// Why a renderer on the host's GPU had the CPU renderer draw. Nothing is missing.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum Detour {
+    /// The draw uses what [`Chip`] has a model of.
+    #[error("it uses gas or the early depth test")]
+    Modelled,
     /// The draw reads what it writes: each pixel must see what the one before it wrote.
     #[error("it reads what it writes")]
     Feedback,

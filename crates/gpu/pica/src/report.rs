@@ -1,9 +1,11 @@
 //! What a GPU did and what went wrong.
 
 use crate::command::ListError;
-use crate::regs::{EARLY_DEPTH, FOG_MODE, FRAGMENT_MODE, Registers};
+use crate::raster::{Chip, gas};
+use crate::regs::{EARLY_DEPTH, Registers};
 use crate::renderer::{Detour, OutOfPixels};
 use crate::shader::EngineError;
+use crate::timing::Cycles;
 use crate::transfer::TransferError;
 use std::collections::BTreeMap;
 use thiserror::Error;
@@ -139,8 +141,8 @@ pub enum Error {
 /// Messages that are kept.
 const KEPT: usize = 64;
 
-/// Draws that asked for what the renderers leave out, because it is not documented what the chip does (docs/pica200.md).
-/// They are drawn without.
+/// Draws that asked for what is only done with options of [`Chip`], because it is not documented what the chip does
+/// (docs/pica200.md). They are drawn without.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Ignored {
     /// Fragment mode 1: drawn as normal fragments.
@@ -153,10 +155,10 @@ pub struct Ignored {
 
 impl Ignored {
     /// Counts a draw.
-    pub(crate) fn draw(&mut self, regs: &Registers) {
-        self.gas += u64::from(regs.bits(FRAGMENT_MODE, 0, 2) == 1);
-        self.gas_fog += u64::from(regs.bits(FOG_MODE, 0, 3) == 7);
-        self.early_depth += u64::from(regs.bit(EARLY_DEPTH, 0));
+    pub(crate) fn draw(&mut self, regs: &Registers, chip: Chip) {
+        self.gas += u64::from(!chip.gas && gas::accumulates(regs));
+        self.gas_fog += u64::from(!chip.gas && gas::is_shown(regs));
+        self.early_depth += u64::from(!chip.early_depth && regs.bit(EARLY_DEPTH, 0));
     }
 
     /// Names and counts of what there was.
@@ -219,6 +221,8 @@ pub struct Report {
     pub instructions: u64,
     /// Pixels that the renderer looked at, in the measure of [`Limits::pixels`].
     pub pixels: u64,
+    /// What the chip would have taken, by estimate.
+    pub cycles: Cycles,
     /// Draws that use features which are not emulated.
     pub ignored: Ignored,
     /// What each engine did, by its name.
@@ -247,6 +251,7 @@ impl Report {
         self.triangles += later.triangles;
         self.instructions += later.instructions;
         self.pixels += later.pixels;
+        self.cycles.merge(later.cycles);
         for (engine, share) in later.engines {
             let sum = self.engines.entry(engine).or_default();
             sum.batches += share.batches;

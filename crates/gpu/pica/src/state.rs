@@ -3,6 +3,9 @@
 //! A state is [`MAGIC`], [`VERSION`] and a CRC-32 (that of zlib) of the rest, then the parts in postcard's encoding. Guest
 //! memory is not in it. States are not trusted: one that no GPU can be in is refused.
 //!
+//! Version 1 is read, too. It ends before gas's table, attributes that are kept and the early depth test's buffer, which then
+//! are as after reset.
+//!
 //! ```
 //! use xenoglot_pica::gpu::Gpu;
 //! use xenoglot_pica::memory::{FCRAM, Regions};
@@ -21,6 +24,7 @@
 //! ```
 
 use crate::assembly::{Assembly, Topology};
+use crate::early_depth::EarlyDepth;
 use crate::geometry::Collector;
 use crate::immediate::Immediate;
 use crate::regs::{COUNT, Registers};
@@ -36,13 +40,14 @@ use xenoglot_pica_shader::program::{MAX_CODE_WORDS, MAX_DESCRIPTORS};
 
 /// First bytes of a state.
 pub const MAGIC: [u8; 4] = *b"XPIC";
-/// Version of the layout: another one is refused.
-pub const VERSION: u32 = 1;
+/// Version of the layout that is written. Older ones are read, newer ones refused.
+pub const VERSION: u32 = 2;
 
 /// Bytes of magic, version and checksum.
 const HEAD: usize = 12;
-/// Limit on the bytes of a state; the largest has about 30,000 words of up to five bytes.
-const MAX_BYTES: usize = 1 << 19;
+/// Limit on the bytes of a state; the largest has about 30,000 words of up to five bytes, and two million depths of up to
+/// four, each with a byte for its run.
+const MAX_BYTES: usize = (1 << 19) + 5 * (1 << 21);
 
 /// Why a state was not taken.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
@@ -50,8 +55,8 @@ pub enum StateError {
     /// The bytes do not start as a state does.
     #[error("not a state of a PICA200: it does not start with {}", MAGIC.escape_ascii())]
     Magic,
-    /// Of another version.
-    #[error("version {0} of the layout; this reads {VERSION}")]
+    /// Of a version that there is not yet.
+    #[error("version {0} of the layout; this reads 1 to {VERSION}")]
     Version(u32),
     /// More bytes than a state has.
     #[error("{0} bytes are too many for a state")]
@@ -89,6 +94,8 @@ pub(crate) struct Parts {
     pub assembly: Assembly,
     pub collector: Collector,
     pub interrupts: u64,
+    pub retained: Bank,
+    pub early_depth: EarlyDepth,
 }
 
 /// [`Parts`] as they are encoded. Floats are stored as bits, so that NaNs keep their payloads.
@@ -102,6 +109,16 @@ struct Encoded {
     assembly: EncodedAssembly,
     collector: EncodedCollector,
     interrupts: u64,
+}
+
+/// What version 2 has behind that.
+#[derive(Default, Serialize, Deserialize)]
+struct EncodedMore {
+    gas: [u32; 16],
+    retained: [Words; 16],
+    /// What the early depth test's buffer was cleared to, and its runs.
+    cleared: u32,
+    depths: Vec<(u32, u32)>,
 }
 
 /// A shader unit and its uniform port.
@@ -166,8 +183,10 @@ pub(crate) fn save(parts: &Parts) -> Vec<u8> {
         collector: EncodedCollector::new(&parts.collector),
         interrupts: parts.interrupts,
     };
+    let (cleared, depths) = parts.early_depth.runs();
+    let more = EncodedMore { gas: parts.tables.gas, retained: bits(&parts.retained), cleared, depths };
     // This cannot fail: a vector grows as needed, and all sequences know their lengths.
-    let payload = postcard::to_stdvec(&encoded).unwrap_or_default();
+    let payload = postcard::to_stdvec(&(encoded, more)).unwrap_or_default();
     let head = [VERSION.to_le_bytes(), crc32fast::hash(&payload).to_le_bytes()];
     [MAGIC.as_slice(), head.as_flattened(), &payload].concat()
 }
@@ -183,7 +202,7 @@ pub(crate) fn load(state: &[u8]) -> Result<Parts, StateError> {
         return Err(StateError::Magic);
     }
     let version = u32::from_le_bytes([e, f, g, h]);
-    if version != VERSION {
+    if !(1..=VERSION).contains(&version) {
         return Err(StateError::Version(version));
     }
     let (got, wanted) = (crc32fast::hash(payload), u32::from_le_bytes([i, j, k, l]));
@@ -192,20 +211,24 @@ pub(crate) fn load(state: &[u8]) -> Result<Parts, StateError> {
     }
     let bad = |offset, reason| StateError::Encoding { offset, reason };
     let (encoded, rest) = postcard::take_from_bytes::<Encoded>(payload).map_err(|e| bad(HEAD, e))?;
+    let (more, rest) = match version {
+        1 => (EncodedMore::default(), rest),
+        _ => postcard::take_from_bytes(rest).map_err(|e| bad(state.len() - rest.len(), e))?,
+    };
     if !rest.is_empty() {
         return Err(bad(state.len() - rest.len(), postcard::Error::DeserializeBadEncoding));
     }
-    encoded.parts()
+    encoded.parts(more)
 }
 
 impl Encoded {
-    fn parts(self) -> Result<Parts, StateError> {
+    fn parts(self, more: EncodedMore) -> Result<Parts, StateError> {
         let [geometry, vertex] = self.units;
         let (geometry, geometry_port) = geometry.parts().ok_or(StateError::Contents("the geometry unit"))?;
         let (vertex, vertex_port) = vertex.parts().ok_or(StateError::Contents("the vertex unit"))?;
         Ok(Parts {
             regs: registers(&self.registers).ok_or(StateError::Contents("the registers"))?,
-            tables: tables(&self.tables).ok_or(StateError::Contents("the tables"))?,
+            tables: tables(&self.tables, more.gas).ok_or(StateError::Contents("the tables"))?,
             units: [geometry, vertex],
             ports: [geometry_port, vertex_port],
             unit: self.geometry.parts().ok_or(StateError::Contents("the geometry unit's registers"))?,
@@ -213,6 +236,9 @@ impl Encoded {
             assembly: self.assembly.parts().ok_or(StateError::Contents("primitive assembly"))?,
             collector: self.collector.parts().ok_or(StateError::Contents("the geometry stage"))?,
             interrupts: self.interrupts,
+            retained: floats(&more.retained),
+            early_depth: EarlyDepth::from_runs(more.cleared, &more.depths)
+                .ok_or(StateError::Contents("the early depth test"))?,
         })
     }
 }
@@ -231,15 +257,15 @@ fn registers(words: &[u32]) -> Option<Registers> {
     Some(regs)
 }
 
-/// All tables, one after the other.
+/// All tables but gas's, one after the other.
 fn slices(tables: &Tables) -> [&[u32]; 7] {
-    let Tables { lighting, fog, noise, color_map, alpha_map, colors, color_differences } = tables;
+    let Tables { lighting, fog, noise, color_map, alpha_map, colors, color_differences, gas: _ } = tables;
     [lighting.as_flattened(), fog, noise, color_map, alpha_map, colors, color_differences]
 }
 
-fn tables(words: &[u32]) -> Option<Tables> {
-    let mut all = Tables::default();
-    let Tables { lighting, fog, noise, color_map, alpha_map, colors, color_differences } = &mut all;
+fn tables(words: &[u32], gas: [u32; 16]) -> Option<Tables> {
+    let mut all = Tables { gas, ..Tables::default() };
+    let Tables { lighting, fog, noise, color_map, alpha_map, colors, color_differences, gas: _ } = &mut all;
     let mut rest = words;
     for table in [lighting.as_flattened_mut(), fog, noise, color_map, alpha_map, colors, color_differences] {
         let (words, tail) = rest.split_at_checked(table.len())?;
@@ -391,7 +417,7 @@ mod tests {
         collector.count(3);
         Parts {
             regs: Registers::default(),
-            tables: Tables { fog: [9; 128], ..Tables::default() },
+            tables: Tables { fog: [9; 128], gas: [4; 16], ..Tables::default() },
             units: [geometry, Unit::default()],
             ports: [UniformPort::resume(&[1, 2]).unwrap(), UniformPort::default()],
             unit,
@@ -399,6 +425,8 @@ mod tests {
             assembly: Assembly { next: 2, topology: Topology::Fan, ..Assembly::default() },
             collector,
             interrupts: 3,
+            retained: [[f32::from_bits(0x7fc0_4321); 4]; 16],
+            early_depth: EarlyDepth::from_runs(7, &[(1, 2), (3, 4)]).unwrap(),
         }
     }
 
@@ -413,8 +441,25 @@ mod tests {
         let state = save(&parts());
         let again = load(&state).unwrap();
         assert_eq!(save(&again), state);
-        assert_eq!(again.tables.fog, [9; 128]);
+        assert_eq!((again.tables.fog, again.tables.gas), ([9; 128], [4; 16]));
+        assert_eq!(again.retained[15][3].to_bits(), 0x7fc0_4321);
+        assert_eq!([0, 5, 6].map(|place| again.early_depth.get(place)), [1, 3, 7]);
         assert_eq!(again.unit.inputs[3][0].to_bits(), 0x7fc0_1234);
+    }
+
+    /// What version 1 has is the beginning of what is written now.
+    #[test]
+    fn version_1_is_read() {
+        let parts = parts();
+        let (_, rest) =
+            postcard::take_from_bytes::<Encoded>(&save(&parts)[HEAD..]).map(|(e, r)| (e, r.len())).unwrap();
+        let state = save(&parts);
+        let old = &state[HEAD..state.len() - rest];
+        let head = [1u32.to_le_bytes(), crc32fast::hash(old).to_le_bytes()];
+        let again = load(&[MAGIC.as_slice(), head.as_flattened(), old].concat()).unwrap();
+        assert_eq!((again.tables.fog, again.tables.gas), ([9; 128], [0; 16]));
+        assert_eq!((again.retained, again.early_depth), (Bank::default(), EarlyDepth::default()));
+        assert_eq!(again.interrupts, 3);
     }
 
     #[test]

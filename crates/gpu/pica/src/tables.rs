@@ -20,6 +20,8 @@ pub struct Tables {
     pub colors: [u32; 256],
     /// Procedural texture: differences to the next colour.
     pub color_differences: [u32; 256],
+    /// Gas: eight differences, then eight colours (3dbrew).
+    pub gas: [u32; 16],
 }
 
 impl Default for Tables {
@@ -32,6 +34,7 @@ impl Default for Tables {
             alpha_map: [0; 128],
             colors: [0; 256],
             color_differences: [0; 256],
+            gas: [0; 16],
         }
     }
 }
@@ -49,6 +52,7 @@ impl Tables {
             _ if in_port(register, FOG_LUT_DATA) => {
                 self.fog.get_mut(regs.advance(FOG_LUT_PORT, 16) as usize % 128)
             }
+            GAS_LUT_DATA => self.gas.get_mut(regs.advance(GAS_LUT_PORT, 16) as usize % 16),
             _ if in_port(register, PROCTEX_LUT_DATA) => {
                 let table: Option<&mut [u32]> = match regs.bits(PROCTEX_LUT_PORT, 8, 4) {
                     0 => Some(&mut self.noise),
@@ -87,6 +91,11 @@ mod tests {
         tables.write_port(&mut regs, FOG_LUT_DATA, 7);
         tables.write_port(&mut regs, FOG_LUT_DATA, 8);
         assert_eq!((tables.fog[127], tables.fog[0]), (7, 8));
+
+        regs.set(GAS_LUT_PORT, 15);
+        tables.write_port(&mut regs, GAS_LUT_DATA, 9);
+        tables.write_port(&mut regs, GAS_LUT_DATA, 10);
+        assert_eq!((tables.gas[15], tables.gas[0]), (9, 10));
 
         for (number, entries) in [(0, 128), (2, 128), (3, 128), (4, 256), (5, 256)] {
             regs.set(PROCTEX_LUT_PORT, number << 8 | (entries - 1));

@@ -75,12 +75,22 @@ pub struct Loader {
 impl Loader {
     /// What the registers say; `fixed` are the fixed attributes.
     pub fn new(regs: &Registers, fixed: &Bank) -> Loader {
+        Loader::retaining(regs, fixed, None)
+    }
+
+    /// The same where an attribute that no loader has is as in `retained`.
+    pub(crate) fn retaining(regs: &Registers, fixed: &Bank, retained: Option<&Bank>) -> Loader {
         let mut arrays = [Source::Nowhere; ATTRIBUTES];
         (0..LOADERS).for_each(|i| walk(regs, i, &mut arrays));
         let count = (regs.bits(ATTRIBUTE_FORMATS_HIGH, 28, 4) as usize + 1).min(ATTRIBUTES);
-        let sources = arrays.into_iter().zip(fixed).zip(0..).take(count).map(|((array, &value), i)| {
-            if regs.bit(ATTRIBUTE_FORMATS_HIGH, 16 + i) { Source::Fixed(value) } else { array }
-        });
+        let sources =
+            arrays.into_iter().zip(fixed).zip(0..).take(count).map(|((array, &value), i)| match array {
+                _ if regs.bit(ATTRIBUTE_FORMATS_HIGH, 16 + i) => Source::Fixed(value),
+                Source::Nowhere => retained
+                    .and_then(|retained| retained.get(i as usize))
+                    .map_or(Source::Nowhere, |&value| Source::Fixed(value)),
+                array => array,
+            });
         let kind = crate::shader::Kind::Vertex;
         Loader { sources: sources.collect(), permutation: kind.permutation(regs), inputs: kind.inputs(regs) }
     }
@@ -95,6 +105,17 @@ impl Loader {
                 Source::Nowhere => places.for_each(|place| *place = [0.0; 4]),
                 Source::Fixed(value) => places.for_each(|place| *place = value),
                 Source::Array(array) => array.load(memory, vertices, places),
+            }
+        }
+    }
+
+    /// Sets the attributes that a vertex has.
+    pub(crate) fn load_attributes(&self, memory: &dyn Memory, vertex: u32, attributes: &mut Bank) {
+        for (place, source) in attributes.iter_mut().zip(&self.sources) {
+            match source {
+                Source::Nowhere => {}
+                Source::Fixed(value) => *place = *value,
+                Source::Array(array) => array.load(memory, &[vertex], [place].into_iter()),
             }
         }
     }

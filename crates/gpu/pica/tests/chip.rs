@@ -1,5 +1,6 @@
 //! What the CPU renderer obeys with [`Reference::Chip`] and ignores without.
 
+use xenoglot_pica::early_depth::EarlyDepth;
 use xenoglot_pica::memory::{FCRAM, Memory, Regions, VRAM};
 use xenoglot_pica::raster::{Chip, Options, Reference, Renderer};
 use xenoglot_pica::regs::*;
@@ -25,6 +26,8 @@ const CHIP: Reference = Reference::Chip(Chip::ALL);
 struct Scene {
     regs: Registers,
     memory: Regions,
+    early_depth: EarlyDepth,
+    tables: Tables,
 }
 
 impl Scene {
@@ -53,7 +56,12 @@ impl Scene {
         for &(register, value) in base.iter().chain(writes) {
             regs.set(register, value);
         }
-        Scene { regs, memory: Regions::console(1 << 14) }
+        Scene {
+            regs,
+            memory: Regions::console(1 << 14),
+            early_depth: EarlyDepth::default(),
+            tables: Tables::default(),
+        }
     }
 
     /// Fills the texture's memory.
@@ -80,10 +88,12 @@ impl Scene {
         };
         let [a, b, c, d] = [(-1.0, -1.0), (1.0, -1.0), (1.0, 1.0), (-1.0, 1.0)].map(|(x, y)| vertex(x, y));
         let mut renderer = Renderer::with_options(Options { reference, ..Options::default() });
-        let tables = Tables::default();
         let triangles = [[a, b, c], [a, c, d]];
         let (regs, memory, pixels) = (&self.regs, &mut self.memory, &mut (1 << 20));
-        renderer.draw(Draw { regs, tables: &tables, memory, triangles: &triangles, pixels }).unwrap();
+        let early_depth = &mut self.early_depth;
+        renderer
+            .draw(Draw { regs, tables: &self.tables, memory, early_depth, triangles: &triangles, pixels })
+            .unwrap();
         move |x, y| {
             let address = buffer + 4 * pixel_index(x, SIDE - 1 - y, SIDE / 8);
             u32::from_le_bytes(*self.memory.bytes(address, 4).unwrap().first_chunk().unwrap())
@@ -175,4 +185,54 @@ fn depth_and_stencil_have_permissions_of_their_own() {
     assert_eq!(seen(CHIP, 0, 3), 0x017f_ffff);
     assert_eq!(seen(CHIP, 1, 1), 0x41ff_ffff);
     assert_eq!(seen(CHIP, 1, 2), 0x407f_ffff);
+}
+
+/// A rectangle of depth 0.5 over the screen, with the test's function against what its buffer was cleared to.
+#[test]
+fn the_early_depth_test_drops_fragments() {
+    let seen = |reference, function: u32, cleared: u32, enabled: u32| {
+        let writes = [
+            (EARLY_DEPTH, 1),
+            (EARLY_DEPTH_ENABLE, enabled),
+            (EARLY_DEPTH_FUNCTION, function),
+            (DEPTH_TEST, 0xf << 8 | 1 << 12),
+            (DEPTH_WRITE, 3),
+        ];
+        let mut scene = Scene::new(&writes).texture(|_| 0x55);
+        scene.early_depth.clear(cleared);
+        red(scene.draw(reference, 1.0, VRAM)(1, 1))
+    };
+    let (below, above) = (0x10_0000, 0xf0_0000);
+    assert_eq!([0, 1, 2, 3].map(|function| seen(CHIP, function, below, 1)), [0x55, 0x55, 0, 0]);
+    assert_eq!([0, 1, 2, 3].map(|function| seen(CHIP, function, above, 1)), [0, 0, 0x55, 0x55]);
+    assert_eq!(seen(CHIP, 3, below, 0), 0x55);
+    assert_eq!(seen(Reference::Emulator, 3, below, 1), 0x55);
+}
+
+#[test]
+fn gas_adds_up_and_is_shown() {
+    let density = |reference, gas_depth: u32| {
+        let writes = [(FRAGMENT_MODE, 1), (GAS_DEPTH, gas_depth), (DEPTH_FORMAT, 2)];
+        // The rectangle has a depth of 0.5, what is there one of 1.
+        let scene =
+            Scene::new(&writes).texture(|_| 0x40).fill(VRAM, 0x0001_0002).fill(DEPTH_BUFFER, u32::MAX);
+        scene.draw(reference, 1.0, VRAM)(9, 9)
+    };
+    assert_eq!(density(CHIP, 0), 0x0001_0042);
+    assert_eq!(density(CHIP, 1 << 24), 0x0041_0042);
+    // Half of it: the distance is a half, its factor one.
+    assert_eq!(density(CHIP, 3 << 24 | 0x100) >> 16, 1 + 0x20);
+    assert_eq!(density(CHIP, 2 << 24 | 0x100), 0x0001_0042);
+    // The emulator has no gas: logic operation 0 clears.
+    assert_eq!(density(Reference::Emulator, 0), 0);
+
+    // The table's colours are 0, 32, 64 and so on; RGBA8 has plain density in blue and alpha.
+    let color = |mode: u32| {
+        let writes = [(FOG_MODE, mode), (GAS_MAXIMUM, 15 << 10), (TEXTURE0_FORMAT, 0), (SIZE, 8 << 16 | 8)];
+        let mut scene = Scene::new(&writes).texture(|i| [128, 0, 64, 0][i as usize % 4]);
+        scene.tables.gas = [0; 16];
+        (0..8).for_each(|n| scene.tables.gas[n + 8] = n as u32 * 32);
+        red(scene.draw(CHIP, 1.0, VRAM)(2, 2))
+    };
+    assert_eq!([7, 7 | 8].map(color), [128, 64]);
 }

@@ -7,10 +7,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use xenoglot_pica::gpu::Gpu;
 use xenoglot_pica::memory::{FCRAM, Memory, Regions};
+use xenoglot_pica::raster::Chip;
 use xenoglot_pica::regs::*;
 use xenoglot_pica::renderer::{Draw, NullRenderer, OutOfPixels, Recorder, Renderer};
 use xenoglot_pica::report::{Error, Ignored, Limits, Report, Share};
 use xenoglot_pica::shader::{Batch, Cost, Engine, EngineError, Engines, Invocations, Program, Readiness};
+use xenoglot_pica::timing::Work;
 
 type TestGpu = Gpu<Recorder<NullRenderer>>;
 
@@ -243,4 +245,69 @@ fn an_endless_shader_is_stopped() {
     let (triangles, report) = run(&mut gpu, &mut memory, &commands);
     assert!(triangles.is_empty());
     assert_eq!(report.errors, 2, "{:?}", report.messages);
+}
+
+/// Attributes that no loader has are zero, or what they were in the last vertex that was loaded.
+#[test]
+fn attributes_are_kept_if_the_chip_is_asked_for() {
+    struct Chipped(Recorder<NullRenderer>);
+
+    impl Renderer for Chipped {
+        fn draw(&mut self, draw: Draw<'_>) -> Result<(), OutOfPixels> {
+            self.0.draw(draw)
+        }
+
+        fn chip(&self) -> Chip {
+            Chip::ALL
+        }
+    }
+
+    let (mut memory, mut commands) = scene(16);
+    memory.bytes_mut(VERTICES + 0x100, 5).unwrap().copy_from_slice(&[3, 7, 3, 7, 3]);
+    commands.set(VERTEX_COUNT, 5).set(INDEX_ARRAY, 0x100).set(DRAW_INDEXED, 1);
+    // The last vertex that is not among those of late is 7. The array is gone.
+    commands.set(LOADER + 2, 0).set(RESTART, 1).set(VERTEX_COUNT, 3).set(DRAW_ARRAYS, 1);
+    let bytes = place(&mut memory, &commands.0);
+    let mut kept = Gpu::new(Chipped(Recorder::default()));
+    kept.run_command_list(&mut memory, FCRAM, bytes);
+    let state = kept.save_state(&mut memory);
+    let last = |gpu: &Gpu<Chipped>| gpu.renderer().0.triangles.last().unwrap().map(|v| v.values[0]);
+    assert_eq!(last(&kept), [7.0; 3]);
+    // A state has it, too.
+    let mut again = Gpu::new(Chipped(Recorder::default()));
+    again.load_state(&state).unwrap();
+    again.write_register(&mut memory, DRAW_ARRAYS, 1);
+    assert_eq!(last(&again), [7.0; 3]);
+    let (triangles, _) = run(&mut gpu(), &mut memory, &commands);
+    assert_eq!(triangles.last(), Some(&[0.0; 3]));
+}
+
+/// Cycles do not depend on the engine, are told in order, and add up.
+#[test]
+fn cycles_are_told_in_order() {
+    let (mut memory, mut commands) = scene(16);
+    let setup = commands.0.len() as u64 / 2;
+    commands.set(VERTEX_COUNT, 6).set(DRAW_ARRAYS, 1).set(INTERRUPT_REQUEST, 0x1234_5678);
+    commands.set(INTERRUPT_COMPARE, 0x1234_5678).set(INTERRUPT_REQUEST, 0x1234_5678);
+    let bytes = place(&mut memory, &commands.0);
+    let told = |engines: Engines, memory: &mut Regions| {
+        let mut gpu: TestGpu = Gpu::with_engines(Recorder::default(), engines);
+        let (sender, events) = std::sync::mpsc::channel();
+        gpu.set_observer(Some(Box::new(move |event| {
+            let _ = sender.send((event.work, event.cycles));
+        })));
+        let cycles = gpu.run_command_list(memory, FCRAM, bytes);
+        let events: Vec<(Work, u64)> = events.try_iter().collect();
+        let report = gpu.take_report();
+        assert_eq!(cycles, events.iter().map(|event| event.1).sum::<u64>());
+        let interrupts = events.iter().filter(|event| event.0 == Work::Interrupt).count() as u64;
+        assert_eq!((cycles, interrupts), (report.cycles.sum(), gpu.interrupts()));
+        events
+    };
+    let events = told(Engines::default(), &mut memory);
+    // Two triangles take longer than six vertices of two instructions.
+    let draw = [(Work::Writes, setup + 2), (Work::Draw, 26), (Work::Writes, 3)];
+    assert_eq!(events[..3], draw);
+    assert_eq!(events.last(), Some(&(Work::Interrupt, 0)));
+    assert_eq!(told(Engines::reference(), &mut memory), events);
 }

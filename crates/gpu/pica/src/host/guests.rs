@@ -20,7 +20,7 @@ const PIXELS: &str = "pica pixels 2";
 const SHADER: &str = "pica shader 1";
 
 type PixelsBytes = (OptionsBytes, Vec<(u32, u32)>);
-/// Samples along each axis; filters, levels of detail, permissions.
+/// Samples along each axis; filters, levels of detail, permissions. Draws that need the rest of [`Chip`] have no programs.
 type OptionsBytes = (u32, [bool; 3]);
 type ShaderBytes = (Vec<u32>, Vec<u32>, u32, Option<u16>);
 
@@ -112,7 +112,7 @@ fn module(guest: &Guest) -> Option<Module> {
             let ((scale, [filters, mipmaps, permissions]), values) =
                 from_bytes::<PixelsBytes>(&guest.program)?;
             values.into_iter().for_each(|(n, value)| regs.set(n, value));
-            let chip = Chip { filters, mipmaps, permissions };
+            let chip = Chip { filters, mipmaps, permissions, ..Chip::default() };
             let options = Options { scale: Scale::new(scale)?, chip };
             Some(tile::generate(&TileKey::decode(&regs, options)?))
         }

@@ -54,8 +54,8 @@ use crate::lcd::{Frame, Gamma, Image as Picture};
 use crate::memory::{ADDRESSES, Memory, ranges};
 use crate::raster::framebuffer::PixelBuffer;
 use crate::raster::sample::Image;
-use crate::raster::state::{State as DrawState, Target, UNIT_SOURCES};
-use crate::raster::{self, Reference};
+use crate::raster::state::{State as DrawState, UNIT_SOURCES};
+use crate::raster::{self, Chip, Reference};
 use crate::regs::Registers;
 use crate::renderer::{Detour, Draw, OutOfPixels, Renderer};
 use crate::report::{Error, Report, Traffic};
@@ -246,8 +246,11 @@ impl HostRenderer {
 
     /// Draws on the device, or says why not; then nothing has been drawn.
     fn try_draw(&mut self, draw: Draw<'_>) -> Result<Result<(), OutOfPixels>, Detour> {
-        let Draw { regs, tables, memory, triangles, pixels } = draw;
+        let Draw { regs, tables, memory, triangles, pixels, .. } = draw;
         let Some(state) = DrawState::decode(regs, tables, self.options.chip) else { return Ok(Ok(())) };
+        if state.is_modelled() {
+            return Err(Detour::Modelled);
+        }
         let pixels_of = PixelState::decode(regs, self.options, self.programs.device.cache());
         let Some(pixels_of) = pixels_of else { return Ok(Ok(())) };
         if state.feedback {
@@ -367,14 +370,6 @@ impl HostRenderer {
     }
 }
 
-fn color_buffer(target: &Target) -> Option<PixelBuffer> {
-    match target {
-        Target::None => None,
-        Target::Color(output) => Some(output.buffer.buffer),
-        Target::Shadow(map) => Some(map.buffer),
-    }
-}
-
 /// The image of a texture unit.
 fn image_of(state: &DrawState, unit: usize) -> Option<&Image> {
     let source = UNIT_SOURCES.get(unit)?;
@@ -384,7 +379,7 @@ fn image_of(state: &DrawState, unit: usize) -> Option<&Image> {
 
 /// Colour and depth buffer.
 fn places(state: &DrawState) -> [Option<PixelBuffer>; 2] {
-    [color_buffer(&state.target), state.depth_stencil.as_ref().map(|tests| tests.buffer)]
+    [state.target.buffer(), state.depth_stencil.as_ref().map(|tests| tests.buffer)]
 }
 
 /// Addresses of a buffer's tiles, first and last.
@@ -414,6 +409,10 @@ fn draw_uniforms(
 }
 
 impl Renderer for HostRenderer {
+    fn chip(&self) -> Chip {
+        self.options.chip
+    }
+
     fn draw(&mut self, mut draw: Draw<'_>) -> Result<(), OutOfPixels> {
         let tried = match &self.broken {
             Some(detour) => Err(detour.clone()),
@@ -425,11 +424,12 @@ impl Renderer for HostRenderer {
         }
         let Some(state) = DrawState::decode(draw.regs, draw.tables, self.options.chip) else { return Ok(()) };
         let pixels = u64::from(state.size.pixels());
-        let spans = places(&state).into_iter().flatten().map(|p| (p.address, pixels * u64::from(p.bytes)));
-        let written: Vec<Range<u64>> = spans.flat_map(|(address, len)| ranges(address, len)).collect();
+        let span = |place: PixelBuffer| ranges(place.address, pixels * u64::from(place.bytes));
+        let written: Vec<Range<u64>> = places(&state).into_iter().flatten().flat_map(span).collect();
         let units = state.shading.iter().flat_map(|shading| &shading.units);
         let textures = units.filter_map(|(_, unit)| unit.image()).flat_map(|image| image.ranges());
         let read = textures.flat_map(|(address, len)| ranges(address, len.into()));
+        let read = read.chain(state.target.depth().into_iter().flat_map(span));
         let touched: Vec<Range<u64>> = read.chain(written.iter().cloned()).collect();
         self.bring(draw.memory, &touched);
         let done = self.cpu.draw(draw);

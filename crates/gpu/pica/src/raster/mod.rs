@@ -16,6 +16,8 @@
 //! | `lighting` | fragment lighting |
 //! | `combiner` | the six combiner stages |
 //! | `fog` | fog |
+//! | `gas` | gas: densities and their shading |
+//! | `early` | the early depth test |
 //! | `alpha_test`, `depth_stencil` | tests |
 //! | `blend`, `logic_op` | into the destination |
 //! | `shadow_map` | shadow mode, instead of all that follows the combiners |
@@ -38,9 +40,11 @@ pub(crate) mod clip;
 pub(crate) mod combiner;
 pub(crate) mod coverage;
 pub(crate) mod depth_stencil;
+pub(crate) mod early;
 pub(crate) mod filter;
 pub(crate) mod fog;
 pub(crate) mod framebuffer;
+pub(crate) mod gas;
 pub(crate) mod interpolate;
 pub(crate) mod lighting;
 pub(crate) mod logic_op;

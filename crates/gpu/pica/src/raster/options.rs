@@ -47,11 +47,9 @@ impl Reference {
     }
 }
 
-/// Registers to obey that the emulator ignores. Fields are those of 3dbrew's page GPU/Internal Registers.
-///
-/// Two more features of the chip are left out because their registers are documented and their arithmetic is not: the
-/// early depth test (061 to 063, 06A, 118), which compares with a buffer of its own of unknown precision, and gas
-/// (fragment mode 1, fog mode 7). Draws that ask for them are counted in [`Ignored`](crate::report::Ignored).
+/// Registers to obey that the emulator ignores. Fields are those of 3dbrew's page GPU/Internal Registers. How far each is
+/// known is in `docs/pica200.md`; draws that ask for gas or the early depth test without these options are counted in
+/// [`Ignored`](crate::report::Ignored).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Chip {
     /// Linear filters of texture units 0 to 2 (083, 093, 09B), with the equations of OpenGL ES 1.1, section 3.7. The
@@ -63,9 +61,25 @@ pub struct Chip {
     /// Read permissions (112, 114), and write permissions of depth and stencil apart (115). It is not documented what
     /// the chip sees instead of a pixel that it may not read; here that is 0.
     pub permissions: bool,
+    /// The early depth test (061 to 063, 06A, 118), with a buffer of its own: see [`crate::early_depth`] for what of it
+    /// is documented. On the host's GPU its draws are the CPU renderer's.
+    pub early_depth: bool,
+    /// Gas (fragment mode 1, fog mode 7, 0E4, 0E5, 120 to 126). The registers are documented and the arithmetic is not:
+    /// this is a model. On the host's GPU its draws are the CPU renderer's.
+    pub gas: bool,
+    /// An attribute that no loader has keeps the value it had in the last vertex that was loaded: Citra's vertex loader
+    /// says so in a comment. Without this it is 0.
+    pub retention: bool,
 }
 
 impl Chip {
     /// Everything.
-    pub const ALL: Chip = Chip { filters: true, mipmaps: true, permissions: true };
+    pub const ALL: Chip = Chip {
+        filters: true,
+        mipmaps: true,
+        permissions: true,
+        early_depth: true,
+        gas: true,
+        retention: true,
+    };
 }

@@ -6,10 +6,11 @@ use super::combiner::Source;
 use super::coverage::Walker;
 use super::interpolate;
 use super::lighting::{LutCache, Scratch};
-use super::options::Options;
+use super::options::{Chip, Options};
 use super::sample::{UNITS, Unit};
 use super::setup::Setup;
 use super::state::{Output, Shading, State, Target};
+use crate::early_depth::EarlyDepth;
 use crate::memory::Memory;
 use crate::renderer::{Draw, OutOfPixels};
 use crate::tables::Tables;
@@ -49,6 +50,12 @@ struct Rasteriser {
     setup: Setup,
     walker: Walker,
     pipeline: Pipeline,
+}
+
+/// What pixels are read from and written to.
+struct Buffers<'a> {
+    memory: &'a mut dyn Memory,
+    early_depth: &'a mut EarlyDepth,
 }
 
 /// What shading pixels needs.
@@ -97,27 +104,32 @@ impl Renderer {
 }
 
 impl crate::renderer::Renderer for Renderer {
+    fn chip(&self) -> Chip {
+        self.rasteriser.pipeline.options.reference.chip()
+    }
+
     /// Takes the pixels in the bounds of what clipping leaves off the draw's, sixteen for each pixel that must be
     /// shaded alone because a draw reads what it writes.
     ///
     /// # Errors
     /// The first triangle with more pixels than are left, and all after it, are not drawn; none are left then.
     fn draw(&mut self, draw: Draw<'_>) -> Result<(), OutOfPixels> {
-        let Draw { regs, tables, memory, triangles, pixels } = draw;
+        let Draw { regs, tables, memory, early_depth, triangles, pixels } = draw;
         let options = self.rasteriser.pipeline.options;
         let Some(state) = State::decode(regs, tables, options.reference.chip()) else { return Ok(()) };
         self.clipper.configure(regs);
         self.rasteriser.pipeline.start(&state, tables);
         let lit = state.shading.as_ref().is_some_and(|shading| shading.lighting.is_some());
+        let mut buffers = Buffers { memory, early_depth };
         for triangle in triangles {
             let aligned = if lit { align_quaternions(triangle) } else { None };
             let triangle = aligned.as_ref().unwrap_or(triangle);
             match self.clipper.clip(triangle) {
-                Clipped::Whole => self.rasteriser.draw(&state, triangle.each_ref(), memory, pixels)?,
+                Clipped::Whole => self.rasteriser.draw(&state, triangle.each_ref(), &mut buffers, pixels)?,
                 Clipped::Polygon([]) => {}
                 Clipped::Polygon([first, rest @ ..]) => {
                     for pair in rest.windows(2) {
-                        self.rasteriser.draw(&state, [first, &pair[0], &pair[1]], memory, pixels)?;
+                        self.rasteriser.draw(&state, [first, &pair[0], &pair[1]], &mut buffers, pixels)?;
                     }
                 }
             }
@@ -131,7 +143,7 @@ impl Rasteriser {
         &mut self,
         state: &State,
         vertices: [&Vertex; 3],
-        memory: &mut dyn Memory,
+        buffers: &mut Buffers<'_>,
         pixels: &mut u64,
     ) -> Result<(), OutOfPixels> {
         let Rasteriser { setup, walker, pipeline } = self;
@@ -145,7 +157,7 @@ impl Rasteriser {
         };
         *pixels = left;
         walker.walk(setup, state.screen.outside, state.size, limit, |pixels| {
-            pipeline.shade(state, setup, pixels, memory);
+            pipeline.shade(state, setup, pixels, buffers);
         });
         Ok(())
     }
@@ -189,37 +201,44 @@ impl Pipeline {
     }
 
     /// Takes pixels of one triangle from weights to memory.
-    fn shade(&mut self, state: &State, setup: &Setup, pixels: &mut Pixels, memory: &mut dyn Memory) {
+    fn shade(&mut self, state: &State, setup: &Setup, pixels: &mut Pixels, buffers: &mut Buffers) {
         #[cfg(target_arch = "x86_64")]
         if self.options.code.is_avx2() {
             // SAFETY: the processor has AVX2.
-            unsafe { self.shade_avx2(state, setup, pixels, memory) };
+            unsafe { self.shade_avx2(state, setup, pixels, buffers) };
             return;
         }
-        self.shade_portable(state, setup, pixels, memory);
+        self.shade_portable(state, setup, pixels, buffers);
     }
 
     /// As [`Pipeline::shade_portable`], whose stages are inlined so that all of them are compiled for AVX2 here.
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "avx2")]
-    fn shade_avx2(&mut self, state: &State, setup: &Setup, pixels: &mut Pixels, memory: &mut dyn Memory) {
-        self.shade_portable(state, setup, pixels, memory);
+    fn shade_avx2(&mut self, state: &State, setup: &Setup, pixels: &mut Pixels, buffers: &mut Buffers) {
+        self.shade_portable(state, setup, pixels, buffers);
     }
 
     #[inline(always)]
-    fn shade_portable(&mut self, state: &State, setup: &Setup, pixels: &mut Pixels, memory: &mut dyn Memory) {
+    fn shade_portable(&mut self, state: &State, setup: &Setup, pixels: &mut Pixels, buffers: &mut Buffers) {
+        let Buffers { memory, early_depth } = buffers;
         interpolate::start(&mut self.batch, pixels, setup);
         if let Some(depth) = &state.depth {
             depth.run(&mut self.batch, setup);
         }
+        if let Some(test) = &state.early_depth {
+            test.run(&mut self.batch, pixels, early_depth);
+            if self.batch.is_dead() {
+                return;
+            }
+        }
         // Without an alpha test the tests before the colours give the same result as after them.
         let early = state.alpha_test.is_none() && !state.feedback;
-        if early && !self.test_depth(state, pixels, memory) {
+        if early && !self.test_depth(state, pixels, *memory) {
             return;
         }
         if let Some(shading) = &state.shading {
             interpolate::attributes(&mut self.batch, setup, &state.screen);
-            self.shade_color(state, shading, setup, memory);
+            self.shade_color(state, shading, setup, *memory);
             if self.log.is_some() {
                 self.record(state, setup);
             }
@@ -228,13 +247,19 @@ impl Pipeline {
             alpha_test.run(&mut self.batch);
         }
         // Fog leaves alpha alone: the order of it and the alpha test does not matter.
-        if !early && !self.test_depth(state, pixels, memory) {
+        if !early && !self.test_depth(state, pixels, *memory) {
             return;
         }
         match &state.target {
             Target::None => {}
-            Target::Color(output) => self.write(output, pixels, memory),
-            Target::Shadow(map) => map.run(&self.batch, pixels, memory),
+            Target::Color(output) => {
+                if let Some(gas) = state.shading.as_ref().and_then(|shading| shading.gas.as_ref()) {
+                    gas.run(&mut self.batch);
+                }
+                self.write(output, pixels, *memory);
+            }
+            Target::Shadow(map) => map.run(&self.batch, pixels, *memory),
+            Target::Gas(gas) => gas.run(&self.batch, pixels, *memory),
         }
     }
 

@@ -5,8 +5,10 @@ use super::batch::{LANES, Plane, semantic};
 use super::blend::Blend;
 use super::combiner::{Program, Source};
 use super::depth_stencil::DepthStencil;
+use super::early::EarlyTest;
 use super::fog::Fog;
 use super::framebuffer::{ColorBuffer, PixelBuffer, Size};
+use super::gas::{self, Accumulation};
 use super::interpolate::DepthMap;
 use super::lighting::Lighting;
 use super::logic_op;
@@ -32,6 +34,8 @@ pub struct State {
     pub screen: Screen,
     /// Depth, if anything needs it.
     pub depth: Option<DepthMap>,
+    /// The early depth test.
+    pub early_depth: Option<EarlyTest>,
     /// Work on colours; none if only depth and stencil are of interest.
     pub shading: Option<Shading>,
     /// Alpha test.
@@ -60,6 +64,8 @@ pub struct Shading {
     pub program: Program,
     /// Fog.
     pub fog: Option<Fog>,
+    /// Shading of gas, which takes the place of all colours before.
+    pub gas: Option<gas::Shading>,
 }
 
 /// Where colours go.
@@ -71,6 +77,8 @@ pub enum Target {
     Color(Output),
     /// Into a shadow map.
     Shadow(ShadowMap),
+    /// Into densities.
+    Gas(Accumulation),
 }
 
 /// How colours get into the colour buffer.
@@ -153,14 +161,27 @@ impl Target {
         if regs.bits(regs::FRAGMENT_MODE, 0, 2) == MODE_SHADOW {
             return Target::Shadow(ShadowMap::decode(regs));
         }
+        if chip.gas && gas::accumulates(regs) {
+            return Accumulation::decode(regs).map_or(Target::None, Target::Gas);
+        }
         Output::decode(regs, chip).map_or(Target::None, Target::Color)
     }
 
-    fn buffer(&self) -> Option<PixelBuffer> {
+    /// Where colours are written.
+    pub fn buffer(&self) -> Option<PixelBuffer> {
         match self {
             Target::None => None,
             Target::Color(output) => Some(output.buffer.buffer),
             Target::Shadow(map) => Some(map.buffer),
+            Target::Gas(gas) => Some(gas.buffer),
+        }
+    }
+
+    /// The depth buffer, if the target reads it by itself.
+    pub fn depth(&self) -> Option<PixelBuffer> {
+        match self {
+            Target::Gas(Accumulation { depth: Some((buffer, _)), .. }) => Some(*buffer),
+            _ => None,
         }
     }
 }
@@ -172,14 +193,17 @@ impl State {
         let is_shadow = matches!(target, Target::Shadow(_));
         // Shadow rendering replaces all tests.
         let depth_stencil = DepthStencil::decode(regs, chip).filter(|_| !is_shadow);
+        let early_depth = EarlyTest::decode(regs, chip);
         let alpha_test = AlphaTest::decode(regs).filter(|_| !is_shadow);
         let writes_color = !matches!(target, Target::None);
-        if !writes_color && depth_stencil.is_none() {
+        if !writes_color && depth_stencil.is_none() && early_depth.is_none() {
             return None;
         }
         let shading = (writes_color || alpha_test.is_some())
             .then(|| Shading::decode(regs, tables, matches!(target, Target::Color(_)), chip));
         let needs_depth = is_shadow
+            || matches!(target, Target::Gas(_))
+            || early_depth.is_some()
             || depth_stencil.is_some()
             || shading.as_ref().is_some_and(|shading| shading.fog.is_some());
         let size = Size::decode(regs);
@@ -188,6 +212,7 @@ impl State {
             size,
             screen: Screen::decode(regs, size, attributes),
             depth: needs_depth.then(|| DepthMap::decode(regs)),
+            early_depth,
             shading,
             alpha_test,
             depth_stencil,
@@ -198,10 +223,18 @@ impl State {
         Some(state)
     }
 
+    /// Whether it is left to the CPU renderer: what is modelled and not documented has no programs on the host's GPU.
+    pub fn is_modelled(&self) -> bool {
+        self.early_depth.is_some()
+            || matches!(self.target, Target::Gas(_))
+            || self.shading.as_ref().is_some_and(|shading| shading.gas.is_some())
+    }
+
     fn has_feedback(&self) -> bool {
         let range = |buffer: PixelBuffer| (buffer.address, self.size.pixels() * buffer.bytes);
         let color = self.target.buffer().map(range);
-        let depth = self.depth_stencil.as_ref().map(|tests| range(tests.buffer));
+        let tested = self.depth_stencil.as_ref().map(|tests| tests.buffer);
+        let depth = tested.or(self.target.depth()).map(range);
         let units = self.shading.iter().flat_map(|shading| &shading.units);
         let mut textures = units.filter_map(|(_, unit)| unit.image()).flat_map(|image| image.ranges());
         let meets = |a: (u32, u32), b: Option<(u32, u32)>| b.is_some_and(|b| overlap(a, b));
@@ -220,18 +253,28 @@ impl Shading {
         let program = Program::compile(regs);
         let lit = program.uses(Source::LightPrimary) || program.uses(Source::LightSecondary);
         let lighting = Lighting::decode(regs).filter(|_| lit);
+        let gas = Some(()).filter(|()| has_fog).and_then(|()| gas::Shading::decode(regs, tables, chip));
         let uses = |source: Source| {
             program.uses(source)
+                || (gas.is_some() && source == Source::Texture0)
                 || lighting.as_ref().is_some_and(|lighting| lighting.sources().any(|s| s == source))
         };
         let units = UNIT_SOURCES.into_iter().enumerate().filter(|&(_, source)| uses(source));
         Shading {
             primary: program.uses(Source::Primary),
-            units: units.map(|(number, source)| (source, Unit::decode(regs, number, chip))).collect(),
+            units: units
+                .map(|(number, source)| {
+                    // Densities are no colours to be mixed.
+                    let nearest = Chip { filters: false, mipmaps: false, ..chip };
+                    let chip = if gas.is_some() && source == Source::Texture0 { nearest } else { chip };
+                    (source, Unit::decode(regs, number, chip))
+                })
+                .collect(),
             proctex: Some(())
                 .filter(|()| uses(Source::Procedural))
                 .and_then(|()| Proctex::decode(regs, tables)),
             fog: Some(()).filter(|()| has_fog).and_then(|()| Fog::decode(regs, tables)),
+            gas,
             lighting,
             program,
         }

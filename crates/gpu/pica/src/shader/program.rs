@@ -44,6 +44,8 @@ pub struct Program {
     pub outputs: u16,
     /// Instructions of the module as lifted: a measure of its length.
     pub insts: u64,
+    /// Instructions of the guest's program, each call counted: what [`Timing`](crate::timing::Timing) goes by.
+    pub length: u64,
 }
 
 impl Shader {
@@ -65,8 +67,13 @@ impl Program {
         let lifted = lift(&shader.source.program, &shader.lift_options())?;
         let insts = lifted.module.entry_func().map_or(0, |f| f.inst_count()) as u64;
         let (inputs, outputs) = (lifted.inputs, lifted.outputs);
+        let length = match lifted.flow.nodes {
+            // Its flow is followed as it runs: all words count.
+            0 => shader.source.program.code.len(),
+            nodes => nodes,
+        } as u64;
         let (shader, lifted) = (shader.clone(), lifted.module);
-        Ok(Program { shader, lifted, optimised: OnceLock::new(), inputs, outputs, insts })
+        Ok(Program { shader, lifted, optimised: OnceLock::new(), inputs, outputs, insts, length })
     }
 
     /// A compute kernel over the buffers of [`layout`](xenoglot_pica_shader::lift::layout), optimised at the first call:
