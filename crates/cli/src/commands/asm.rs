@@ -12,15 +12,22 @@ pub struct Args {
     /// Do not insert a NOP where the hardware needs one at the end of a scope.
     #[arg(long)]
     no_pad: bool,
-    /// Truncate constants to 24-bit floats, as picasso does, instead of rounding them to the nearest.
+    /// Truncate constants to 24-bit floats instead of rounding them to the nearest.
     #[arg(long)]
     truncate: bool,
+    /// Write the file that picasso writes, byte for byte: constants, operand descriptors, NOPs, input masks and the order of names
+    /// as it has them.
+    #[arg(long, conflicts_with = "truncate")]
+    picasso: bool,
 }
 
 /// Assembles.
 pub fn run(args: &Args) -> Result<bool> {
-    let rounding = if args.truncate { Rounding::Truncate } else { Rounding::Nearest };
-    let options = Options { pad: !args.no_pad, rounding, ..Options::default() };
+    let mut options = if args.picasso { Options::picasso() } else { Options::default() };
+    options.pad = !args.no_pad;
+    if args.truncate {
+        options.rounding = Rounding::Truncate;
+    }
     batch::run(
         &args.batch,
         || (),

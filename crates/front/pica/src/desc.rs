@@ -164,6 +164,11 @@ impl Descriptor {
         0x1ff << (4 + 9 * n)
     }
 
+    /// Bits that say what `lane` of source `n` reads.
+    pub const fn lane_bits(n: usize, lane: Component) -> u32 {
+        3 << (4 + 9 * n + 7 - 2 * lane as usize)
+    }
+
     /// A descriptor that writes `mask` and modifies sources 1 to 3 with `sources`.
     pub fn new(mask: Mask, sources: [Modifier; 3]) -> Descriptor {
         let mut bits = u32::from(mask.bits());
@@ -211,6 +216,8 @@ mod tests {
         assert_eq!(d.source(1).swizzle.to_string(), "yyyy");
         assert!(!d.source(1).negate);
         assert_eq!(d.source(2), Modifier::PLAIN);
+        let lanes = Component::ALL.map(|lane| (d.0 & Descriptor::lane_bits(0, lane)) >> 5);
+        assert_eq!(lanes, [3 << 6, 2 << 4, 1 << 2, 0]);
     }
 
     #[test]

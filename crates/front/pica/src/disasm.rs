@@ -5,6 +5,7 @@
 //! the register masks. What it would choose differently is, with the directives documented there.
 
 use crate::asm::DEFAULT_VERSION;
+use crate::asm::Layout;
 use crate::asm::descriptors::{Want, allocate, reach};
 use crate::asm::encode::choose_form;
 use crate::asm::section::{input_bits, merges_by_default};
@@ -93,7 +94,7 @@ impl DescriptorPlan {
             words.push((i, index));
         }
         let mut forced = vec![false; code.len()];
-        let automatic = allocate(&[], &wants);
+        let automatic = allocate(&[], &wants, Layout::Plain);
         let same_indices = |indices: &[u8]| words.iter().map(|word| word.1).eq(indices.iter().copied());
         if let Ok((table, indices)) = &automatic
             && shbin.descriptor_tags.is_empty()

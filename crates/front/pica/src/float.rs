@@ -103,6 +103,21 @@ impl Format {
         if grew && value.abs() < least_infinite { nearest - 1 } else { nearest }
     }
 
+    /// The number's bits with another bias, as picasso converts constants: the mantissa's low bits are dropped, what has no
+    /// exponent here is zero or infinity, and the least and greatest exponents keep the mantissa, though they stand for
+    /// denormals and NaNs.
+    pub fn rebias_f32(self, value: f32) -> u32 {
+        let bits = value.to_bits();
+        let sign = (bits >> 31) << (self.bits() - 1);
+        let mantissa = bits >> (SINGLE_MANTISSA - self.mantissa_bits) & self.mantissa_mask();
+        let exponent = (bits >> SINGLE_MANTISSA & 0xff) as i32 - SINGLE_BIAS + self.bias();
+        match u32::try_from(exponent) {
+            Err(_) => sign,
+            Ok(exponent) if exponent > self.max_exponent() => sign | self.infinity(),
+            Ok(exponent) => sign | exponent << self.mantissa_bits | mantissa,
+        }
+    }
+
     /// The nearest number of this format, ties to even; what is too large becomes infinity.
     pub fn from_f32(self, value: f32, denormals: Denormals) -> u32 {
         let bits = value.to_bits();
@@ -151,6 +166,24 @@ fn round_to_even(value: u32, drop: u32) -> u32 {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    #[test]
+    fn rebiased_values() {
+        for (value, raw) in [
+            (1.0, 0x3f_0000),
+            (-1.999_999_9, 0xbf_ffff),
+            (0.0, 0),
+            (-0.0, 0x80_0000),
+            (1e-30, 0),
+            (-1e-30, 0x80_0000),
+            (1.5 * 2f32.powi(-63), 0x00_8000),
+            (1.5 * 2f32.powi(64), 0x7f_8000),
+            (2f32.powi(65), 0x7f_0000),
+            (f32::NEG_INFINITY, 0xff_0000),
+        ] {
+            assert_eq!(F24.rebias_f32(value), raw, "{value}");
+        }
+    }
 
     #[test]
     fn known_values() {

@@ -430,6 +430,15 @@ impl Condition {
         }
     }
 
+    /// The same with `wanted` for the flag that does not matter.
+    pub fn with_ignored(self, wanted: bool) -> Condition {
+        match self.mode {
+            ConditionMode::Or | ConditionMode::And => self,
+            ConditionMode::X => Condition { y: wanted, ..self },
+            ConditionMode::Y => Condition { x: wanted, ..self },
+        }
+    }
+
     /// The address component whose flag alone decides, if one does.
     pub fn single(self) -> Option<Component> {
         match self.mode {

@@ -6,14 +6,14 @@ use super::ast::{
     ConstantDecl, Field, FloatValue, Gsh, Guard, Instruction, Operands as Written, Place, Reg, Statement,
     StatementKind, Targets,
 };
-use super::descriptors::{Want, reach};
+use super::descriptors::{Want, lanes_read, reach};
 use super::registers::{Alias, File};
 use super::section::{Section, Shared, container_name};
-use super::{Options, Position, Reason};
+use super::{Layout, Options, Position, Reason};
 use crate::container::{Geometry, GeometryMode, Label, LineEntry, RegisterFile, ShaderKind};
 use crate::decode;
 use crate::desc::{Component, Descriptor, Mask, Modifier};
-use crate::inst::{Format, Index, Inst, Opcode, Operands, Src, SrcReg};
+use crate::inst::{Condition, Format, Index, Inst, Opcode, Operands, Src, SrcReg};
 use std::collections::{BTreeMap, HashMap};
 
 type Error = (Position, Reason);
@@ -121,7 +121,7 @@ impl<'a> Encoder<'a> {
             if self.sections.len() >= limit {
                 return Err((at, Reason::Limit { what: "executables", limit }));
             }
-            self.sections.push(Section::new(self.source, at, self.options.rounding));
+            self.sections.push(Section::new(self.source, at, &self.options));
         }
         self.current = self.first_section + number;
         Ok(())
@@ -153,7 +153,9 @@ impl<'a> Encoder<'a> {
                 if self.labels.insert((self.source, name), here).is_some() {
                     return Err((at, Reason::Duplicate((*name).to_owned())));
                 }
-                self.busy_end = Some(here);
+                if !self.is_picassos() {
+                    self.busy_end = Some(here);
+                }
             }
             StatementKind::Proc(name) => {
                 if !self.blocks.is_empty() {
@@ -258,26 +260,29 @@ impl<'a> Encoder<'a> {
     }
 
     /// Makes sure that a scope can end here: after each instruction the unit looks at one address only, so a flow
-    /// instruction standing last in a scope, a place jumped to there and the end of an inner scope need a NOP.
-    fn pad(&mut self, at: Position, scope_start: usize) -> Result<()> {
+    /// instruction standing last in a scope, a place jumped to there and the end of an inner scope need a NOP. Picasso has
+    /// none after a break that does not stand last in a loop, nor at a label, but one in an empty scope behind other words.
+    fn pad(&mut self, at: Position, scope_start: usize, is_loop: bool) -> Result<()> {
+        let picasso = self.is_picassos();
         let is_empty = self.code.len() == scope_start;
         let ends_in_flow = self.code.last().is_some_and(|slot| match &slot.content {
-            Content::Inst { inst, .. } => matches!(
-                inst.op,
-                Opcode::Break
-                    | Opcode::Breakc
-                    | Opcode::Call
-                    | Opcode::Callc
-                    | Opcode::Callu
-                    | Opcode::Jmpc
-                    | Opcode::Jmpu
-            ),
+            Content::Inst { inst, .. } => match inst.op {
+                Opcode::Break | Opcode::Breakc => is_loop || !picasso,
+                Opcode::Call | Opcode::Callc | Opcode::Callu | Opcode::Jmpc | Opcode::Jmpu => true,
+                _ => false,
+            },
             Content::Word(_) => false,
         });
-        if self.options.pad && !is_empty && (ends_in_flow || self.busy_end == Some(self.here())) {
+        let collides = ends_in_flow || self.busy_end == Some(self.here());
+        let pads_empty = picasso && !self.code.is_empty();
+        if self.options.pad && if is_empty { pads_empty } else { collides } {
             self.nop(at)?;
         }
         Ok(())
+    }
+
+    fn is_picassos(&self) -> bool {
+        self.options.layout == Layout::Picasso
     }
 
     fn nop(&mut self, at: Position) -> Result<()> {
@@ -291,7 +296,7 @@ impl<'a> Encoder<'a> {
             return Err(no_if);
         };
         let inst = *inst;
-        self.pad(at, inst + 1)?;
+        self.pad(at, inst + 1, false)?;
         let here = self.here();
         if let Some((_, Block::If { start_else, .. })) = self.blocks.last_mut() {
             *start_else = Some(here);
@@ -306,21 +311,23 @@ impl<'a> Encoder<'a> {
         };
         match block {
             Block::Proc { name, start } => {
-                self.pad(at, start as usize)?;
+                self.pad(at, start as usize, false)?;
                 let len = self.here() - start;
                 if self.procs.insert(name, (start, len)).is_some() {
                     return Err((at, Reason::Duplicate(name.to_owned())));
                 }
             }
             Block::If { inst, start_else } => {
-                self.pad(at, start_else.map_or(inst + 1, |start| start as usize))?;
+                // Picasso takes an empty branch behind `.else` for one of the words before.
+                let branch = start_else.filter(|_| !self.is_picassos());
+                self.pad(at, branch.map_or(inst + 1, |start| start as usize), false)?;
                 let end = self.here();
                 let start = start_else.unwrap_or(end);
                 self.patch(at, inst, start, end - start)?;
                 self.busy_end = Some(end);
             }
             Block::For { inst } => {
-                self.pad(at, inst + 1)?;
+                self.pad(at, inst + 1, true)?;
                 if self.code.len() == inst + 1 {
                     // Without a word of its own a loop would end at its own address.
                     self.nop(at)?;
@@ -357,10 +364,12 @@ impl<'a> Encoder<'a> {
         }
         let op = written.op;
         let index = self.code.len();
+        let picasso = self.is_picassos();
         let section = &mut self.sections[self.current];
         let mut open = Open::Nothing;
         let mut block = None;
         let mut descriptor = None;
+        let condition = |cond: Condition| if picasso { cond.with_ignored(true) } else { cond };
         let (op, operands) = match &written.operands {
             Written::Nullary => (op, Operands::Nullary),
             Written::Unary(dst, src) => {
@@ -390,7 +399,7 @@ impl<'a> Encoder<'a> {
                 descriptor = Some((mask, vec![a.1, b.1, c.1]));
                 (choose_form(op, b.0, c.0), Operands::Mad { dst, src: [a.0, b.0, c.0], desc: 0 })
             }
-            Written::Condition(cond) => (op, Operands::Condition { cond: *cond }),
+            Written::Condition(cond) => (op, Operands::Condition { cond: condition(*cond) }),
             Written::SetEmit { vertex, primitive, winding } => {
                 section.uses_emitter();
                 // The parser lets through 0 to 3.
@@ -398,7 +407,7 @@ impl<'a> Encoder<'a> {
                 (op, Operands::SetEmit { vertex, primitive: *primitive, winding: *winding })
             }
             Written::Flow(guard, targets) => {
-                let operands = flow_operands(section, op, guard)?;
+                let operands = flow_operands(section, op, guard, condition)?;
                 open = match targets {
                     Targets::Block => {
                         block = Some(match op {
@@ -420,10 +429,11 @@ impl<'a> Encoder<'a> {
         let want = descriptor.map(|(mask, modifiers)| {
             let mut sources = [Modifier::PLAIN; 3];
             sources.iter_mut().zip(modifiers).for_each(|(slot, modifier)| *slot = modifier);
-            let bits = op.descriptor_bits();
+            let all = op.descriptor_bits();
+            let bits = if picasso { lanes_read(op, mask) } else { all };
             Want {
                 bits,
-                value: Descriptor::new(mask, sources).0 & bits,
+                value: Descriptor::new(mask, sources).0 & all,
                 reach: reach(op.format()),
                 // The parser lets through 0 to 127.
                 forced: written.descriptor.map(|index| index as u8),
@@ -450,13 +460,18 @@ pub(crate) fn choose_form(op: Opcode, a: Src, b: Src) -> Opcode {
     }
 }
 
-fn flow_operands(section: &Section<'_>, op: Opcode, guard: &Guard<'_>) -> Result<Operands> {
+fn flow_operands(
+    section: &Section<'_>,
+    op: Opcode,
+    guard: &Guard<'_>,
+    condition: impl Fn(Condition) -> Condition,
+) -> Result<Operands> {
     let (target, count) = (0, 0);
     Ok(match guard {
         Guard::Always => Operands::Range { target, count },
         Guard::Condition(cond) => match op.format() {
-            Format::ConditionTarget => Operands::ConditionTarget { cond: *cond, target },
-            _ => Operands::ConditionRange { cond: *cond, target, count },
+            Format::ConditionTarget => Operands::ConditionTarget { cond: condition(*cond), target },
+            _ => Operands::ConditionRange { cond: condition(*cond), target, count },
         },
         Guard::Uniform(reg, value) => {
             let (file, expected) = match op.format() {

@@ -4,9 +4,9 @@
 //! .out .entry .nodvle .gsh .setf .seti .setb`, labels, aliases with swizzles, relative addressing, inverted opcodes
 //! found by themselves, several sources linked into one file, NOPs inserted where a flow instruction would stand last
 //! in a scope. Uniforms are given out upwards from `c0`, constants downwards from `c95`. Constants are rounded to the
-//! nearest 24-bit float, or truncated as picasso does ([`Options::rounding`]); each may be an expression with `+ - * /`
+//! nearest 24-bit float, or truncated ([`Options::rounding`]); each may be an expression with `+ - * /`
 //! and parentheses, as in `.constf scale(1.0/128.0, 2*(3-1), 0, 1)`. `.gsh` takes the names of what the modes are for:
-//! `subdivision` for `variable`, `particle` for `fixed`.
+//! `subdivision` for `variable`, `particle` for `fixed`. With [`Options::picasso`] the file is picasso's, byte for byte.
 //!
 //! The rest makes every program and every container expressible; the disassembler uses it only where it must:
 //!
@@ -82,8 +82,23 @@ pub enum Rounding {
     /// The nearest one, ties to even.
     #[default]
     Nearest,
-    /// The next one towards zero, as picasso does.
+    /// The next one towards zero.
     Truncate,
+    /// As picasso does: the mantissa's low bits are dropped, and numbers below 2⁻⁶³ are zero. From there to 2⁻⁶², and from 2⁶⁴
+    /// to 2⁶⁵, the mantissa stays beside an exponent of denormals and of NaNs.
+    Picasso,
+}
+
+/// What the source does not say and the file has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Layout {
+    /// Instructions that agree in all modifiers of the sources they have share a descriptor, the input mask of a source
+    /// without `.in` is that of the registers it reads, and names are in the order of their declarations.
+    #[default]
+    Plain,
+    /// As picasso 2.7.1 writes it: instructions share a descriptor if they agree in the lanes they read, the input mask is
+    /// that of `.in` alone, names are in the order of their registers, and a condition wants the flag that does not matter set.
+    Picasso,
 }
 
 /// How to assemble.
@@ -94,13 +109,27 @@ pub struct Options {
     pub pad: bool,
     /// How constants become 24-bit floats.
     pub rounding: Rounding,
+    /// What the source does not say.
+    pub layout: Layout,
     /// Bounds.
     pub limits: Limits,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Options { pad: true, rounding: Rounding::default(), limits: Limits::default() }
+        Options {
+            pad: true,
+            rounding: Rounding::default(),
+            layout: Layout::default(),
+            limits: Limits::default(),
+        }
+    }
+}
+
+impl Options {
+    /// Those with which sources of picasso become its files, byte for byte.
+    pub fn picasso() -> Options {
+        Options { rounding: Rounding::Picasso, layout: Layout::Picasso, ..Options::default() }
     }
 }
 

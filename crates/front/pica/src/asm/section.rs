@@ -2,7 +2,7 @@
 
 use super::ast::{ConstantDecl, FloatValue, Name, Place, Reg, UniformDecl};
 use super::registers::{Alias, File, Used, builtin, compose, looks_like_register, swizzle};
-use super::{Position, Reason, Rounding};
+use super::{Layout, Options, Position, Reason, Rounding};
 use crate::container::{Constant, ConstantValue, Dvle, Output, RegisterFile, Semantic, ShaderKind, Uniform};
 use crate::desc::{Component, Mask, Modifier, Swizzle};
 use crate::float::{Denormals, F24};
@@ -37,6 +37,7 @@ pub(super) struct Section<'a> {
     pub(super) output_mask: Option<u16>,
     /// How constants become 24-bit floats.
     rounding: Rounding,
+    layout: Layout,
     aliases: HashMap<&'a str, Alias>,
     /// Input registers that its instructions read.
     reads: u16,
@@ -63,7 +64,7 @@ fn wrong<T>(reg: &Reg<'_>, expected: &'static str) -> Result<T> {
 }
 
 impl<'a> Section<'a> {
-    pub(super) fn new(source: usize, at: Position, rounding: Rounding) -> Self {
+    pub(super) fn new(source: usize, at: Position, options: &Options) -> Self {
         Section {
             source,
             at,
@@ -73,7 +74,8 @@ impl<'a> Section<'a> {
             merge: None,
             input_mask: None,
             output_mask: None,
-            rounding,
+            rounding: options.rounding,
+            layout: options.layout,
             aliases: HashMap::new(),
             reads: 0,
             outputs: Used::default(),
@@ -89,8 +91,12 @@ impl<'a> Section<'a> {
         let inputs = dvle.uniforms.iter().filter(|u| u.file == RegisterFile::Input);
         let declared = inputs.fold(0, |mask, u| mask | input_bits(u.first, u.count));
         let written = dvle.outputs.iter().fold(0, |mask, output| mask | 1 << output.register);
-        dvle.input_mask = self.input_mask.unwrap_or(if declared != 0 { declared } else { self.reads });
+        let read = if self.layout == Layout::Plain { self.reads } else { 0 };
+        dvle.input_mask = self.input_mask.unwrap_or(if declared != 0 { declared } else { read });
         dvle.output_mask = self.output_mask.unwrap_or(written);
+        if self.layout == Layout::Picasso {
+            dvle.uniforms.sort_by_key(|uniform| (uniform.file.base(), uniform.first));
+        }
         dvle.merge_outputs = self.merge.unwrap_or_else(|| merges_by_default(&dvle));
         dvle
     }
@@ -223,7 +229,7 @@ impl<'a> Section<'a> {
         let name = match &decl.name {
             Name::Ident(name) => {
                 self.define_plain(decl.at, name, File::Uniform(file), first)?;
-                if name.starts_with('_') {
+                if name.starts_with('_') && file != RegisterFile::Input {
                     return Ok(());
                 }
                 name.replace('$', ".")
@@ -370,6 +376,7 @@ fn constant_value(decl: ConstantDecl, rounding: Rounding) -> ConstantValue {
             FloatValue::Value(value) => match rounding {
                 Rounding::Nearest => F24.from_f32(value, Denormals::Keep),
                 Rounding::Truncate => F24.truncate_f32(value),
+                Rounding::Picasso => F24.rebias_f32(value),
             },
             FloatValue::Raw(bits) => bits,
         })),

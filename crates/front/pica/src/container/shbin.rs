@@ -256,7 +256,7 @@ impl RegisterFile {
     }
 
     /// Number of its first register in uniform tables.
-    pub(super) fn base(self) -> u16 {
+    pub(crate) fn base(self) -> u16 {
         self.row().2
     }
 

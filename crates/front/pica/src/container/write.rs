@@ -99,7 +99,8 @@ impl Shbin {
             (DVLP_HEADER, code.len()),
             (descriptors_at, descriptors.len()),
             (lines_at, self.lines.len()),
-            (names_at, names.len()),
+            // Picasso, which never has any, writes no offset either.
+            (if names.is_empty() { 0 } else { names_at }, names.len()),
         ] {
             out.u32(offset);
             out.u32(count);

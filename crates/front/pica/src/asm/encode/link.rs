@@ -65,16 +65,17 @@ impl<'a> Encoder<'a> {
             })
             .collect();
         let plain: Vec<Want> = wants.iter().map(|want| want.1).collect();
-        let (descriptors, indices) = descriptors::allocate(&fixed, &plain).map_err(|failure| {
-            let (n, reason) = match failure {
-                Failure::Full(n) => (n, Reason::Full("operand descriptors")),
-                Failure::Disagrees(n, found) => {
-                    (n, Reason::Descriptor { index: plain[n].forced.unwrap_or(0), found })
-                }
-            };
-            let slot = &self.code[wants[n].0];
-            (slot.source, slot.at, reason)
-        })?;
+        let (descriptors, indices) =
+            descriptors::allocate(&fixed, &plain, self.options.layout).map_err(|failure| {
+                let (n, reason) = match failure {
+                    Failure::Full(n) => (n, Reason::Full("operand descriptors")),
+                    Failure::Disagrees(n, found) => {
+                        (n, Reason::Descriptor { index: plain[n].forced.unwrap_or(0), found })
+                    }
+                };
+                let slot = &self.code[wants[n].0];
+                (slot.source, slot.at, reason)
+            })?;
         let mut code = Vec::with_capacity(self.code.len());
         let mut indices = indices.into_iter();
         for slot in &self.code {
