@@ -274,7 +274,7 @@ fn run_without_handlers(memory: &mut Memory, case: &Case, engine: &mut impl Engi
     if let Some(Event::Exception(Exception { cause: Cause::Memory(_), .. })) = events.last() {
         cpu.regs.fill(0);
         cpu.fpr.fill(0);
-        cpu.fcsr = 0;
+        (cpu.fcsr, cpu.link) = Default::default();
     }
     let mut data = vec![0; case.data.len()];
     memory.read_bytes(DATA, &mut data).expect("mapped");
