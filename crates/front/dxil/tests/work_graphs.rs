@@ -5,7 +5,7 @@ mod corpus;
 use corpus::{own_vectors, second_vectors};
 use xenoglot_dxil::binding::{Argument, HeapSets, Remapper, RootSignatureMap, covering, nodes};
 use xenoglot_dxil::bitcode::{Inst, InstKind, Limits, Module, Type, ValueId, read};
-use xenoglot_dxil::container::bitcode;
+use xenoglot_dxil::container::{Container, Content, FourCc, bitcode};
 use xenoglot_dxil::lift::{LiftError, LiftOptions, Lifted, lift, lift_bound};
 use xenoglot_dxil::program::{Launch, Node, NodeFlags, NodeId, Program, RecordGrid, RecordType};
 use xenoglot_ir::Stage;
@@ -231,4 +231,21 @@ fn damaged_nodes_are_lifted_or_refused() {
             bytes[at] ^= bit;
         }
     }
+}
+
+#[test]
+fn the_librarys_part_says_what_metadata_says() {
+    let mut count = 0;
+    for name in ["wg_broadcast_thread", "wg_coalescing", "graph_lib"] {
+        let bytes = container(name);
+        let container = Container::parse(&bytes).unwrap();
+        let part = container.part(FourCc::RDAT).unwrap();
+        let Content::RuntimeData(data) = container.content(part).unwrap() else { panic!("{name}") };
+        for program in Program::all(&module(name)).unwrap() {
+            let function = data.functions.iter().find(|f| f.name == program.name).unwrap();
+            assert_eq!(function.node, program.node, "{name}: {}", program.name);
+            count += 1;
+        }
+    }
+    assert_eq!(count, 8);
 }

@@ -22,6 +22,7 @@ mod facts;
 mod program;
 mod psv;
 mod rdat;
+mod rdat_nodes;
 pub(crate) mod reader;
 mod signature;
 

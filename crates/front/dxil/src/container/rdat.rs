@@ -5,10 +5,12 @@
 
 use super::facts::Features;
 use super::psv::ResourceKind;
+use super::rdat_nodes::{self, Tables};
 use super::reader::{Reader, Words};
 use super::{ContainerError, Part};
 use crate::model::{ResourceClass, ShaderKind, Stages};
 use crate::number::numbered;
+use crate::program::Node;
 use bitflags::bitflags;
 use serde::{Serialize, Serializer};
 
@@ -125,6 +127,10 @@ pub struct FunctionInfo<'a> {
     pub stages: Stages,
     /// The kind and shader model it needs at least, as in a program's header.
     pub min_target: u32,
+    /// The fewest and the most lanes of waves that it is written for; 0 where it does not say, as before SM 6.8.
+    pub wave_lanes: [u8; 2],
+    /// What there is to know of a node of a work graph.
+    pub node: Option<Node>,
 }
 
 fn stage_names<S: Serializer>(stages: &Stages, serializer: S) -> Result<S::Ok, S::Error> {
@@ -213,13 +219,18 @@ mod table {
     pub const FUNCTIONS: u32 = 4;
     pub const BYTES: u32 = 5;
     pub const SUBOBJECTS: u32 = 6;
+    pub const NODE_IDS: u32 = 7;
+    pub const RECORD_ATTRIBUTES: u32 = 8;
+    pub const NODE_ATTRIBUTES: u32 = 9;
+    pub const NODE_RECORDS: u32 = 10;
+    pub const NODES: u32 = 11;
 }
 
 /// Words and bytes that lists may add up to, as a multiple of the part's bytes: lists may be shared.
 const SHARING: u64 = 16;
 
 /// What records refer to.
-struct Shared<'a> {
+pub(super) struct Shared<'a> {
     strings: Reader<'a>,
     indices: Reader<'a>,
     bytes: Reader<'a>,
@@ -236,15 +247,26 @@ impl<'a> Shared<'a> {
         name(self.strings, at.u32("offset of a name")?)
     }
 
-    fn spend(&mut self, at: &Reader, amount: u64) -> Result<(), ContainerError> {
+    pub fn spend(&mut self, at: &Reader, amount: u64) -> Result<(), ContainerError> {
         let left = self.budget.checked_sub(amount);
         self.budget = left.ok_or_else(|| at.beyond("words of shared lists", self.limit + 1, self.limit))?;
         Ok(())
     }
 
-    /// A list by its index; all ones for an empty one. Its first word says how long it is.
+    /// A name that is copied.
+    pub fn name_at(&mut self, at: &Reader, offset: u32) -> Result<&'a str, ContainerError> {
+        let name = name(self.strings, offset)?;
+        self.spend(at, name.len() as u64)?;
+        Ok(name)
+    }
+
     fn list(&mut self, at: &mut Reader<'a>) -> Result<Words<'a>, ContainerError> {
         let index = at.u32("index of a list")?;
+        self.list_at(at, index)
+    }
+
+    /// A list by its index; all ones for an empty one. Its first word says how long it is.
+    pub fn list_at(&mut self, at: &Reader, index: u32) -> Result<Words<'a>, ContainerError> {
         if index == u32::MAX {
             return Ok(Words::default());
         }
@@ -301,7 +323,18 @@ pub(super) fn parse<'a>(part: &Part<'a>) -> Result<RuntimeData<'a>, ContainerErr
         data.resources = records(at, 32, |at| resource(at, &shared))?;
     }
     if let Some(at) = table(table::FUNCTIONS)? {
-        data.functions = records(at, 44, |at| function(at, &mut shared))?;
+        let mut tables = Tables::default();
+        let all = [
+            (table::NODE_IDS, &mut tables.ids),
+            (table::RECORD_ATTRIBUTES, &mut tables.of_records),
+            (table::NODE_ATTRIBUTES, &mut tables.of_nodes),
+            (table::NODE_RECORDS, &mut tables.records),
+        ];
+        for (wanted, to) in all {
+            *to = table(wanted)?.map(rdat_nodes::words).transpose()?.unwrap_or_default();
+        }
+        tables.nodes = table(table::NODES)?.map(rdat_nodes::words).transpose()?.unwrap_or_default();
+        data.functions = records(at, FUNCTION_BYTES, |at| function(at, &tables, &mut shared))?;
     }
     if let Some(at) = table(table::SUBOBJECTS)? {
         data.subobjects = records(at, 8, |at| subobject(at, &mut shared))?;
@@ -309,8 +342,11 @@ pub(super) fn parse<'a>(part: &Part<'a>) -> Result<RuntimeData<'a>, ContainerErr
     Ok(data)
 }
 
+/// Bytes of a function's record before SM 6.8.
+const FUNCTION_BYTES: u32 = 44;
+
 /// The records of a table: their number and size stand in front.
-fn records<'a, T>(
+pub(super) fn records<'a, T>(
     mut at: Reader<'a>,
     min_size: u32,
     mut read: impl FnMut(Reader<'a>) -> Result<T, ContainerError>,
@@ -336,8 +372,12 @@ fn resource<'a>(mut at: Reader<'a>, shared: &Shared<'a>) -> Result<ResourceInfo<
     })
 }
 
-fn function<'a>(mut at: Reader<'a>, shared: &mut Shared<'a>) -> Result<FunctionInfo<'a>, ContainerError> {
-    Ok(FunctionInfo {
+fn function<'a>(
+    mut at: Reader<'a>,
+    tables: &Tables,
+    shared: &mut Shared<'a>,
+) -> Result<FunctionInfo<'a>, ContainerError> {
+    let mut function = FunctionInfo {
         name: shared.name(&mut at)?,
         unmangled: shared.name(&mut at)?,
         resources: shared.list(&mut at)?,
@@ -348,8 +388,23 @@ fn function<'a>(mut at: Reader<'a>, shared: &mut Shared<'a>) -> Result<FunctionI
         features: Features::from_bits_retain(at.u64("features")?),
         stages: Stages::from_bits_retain(at.u32("stages")? as u16),
         min_target: at.u32("target")?,
-    })
+        wave_lanes: [0; 2],
+        node: None,
+    };
+    // Lanes, flags of the shader, and the number of what there is to know of its kind, as SM 6.8 has them.
+    if at.left() >= 8 {
+        let [min, max, low, high] = at.u32("lanes and flags")?.to_le_bytes();
+        function.wave_lanes = [min, max];
+        let (flags, of_kind) = (u16::from_le_bytes([low, high]), at.u32("number of a node")?);
+        if function.kind == Some(ShaderKind::Node) {
+            function.node = Some(tables.node(&at, of_kind, flags & NODE_IS_ENTRY != 0, shared)?);
+        }
+    }
+    Ok(function)
 }
+
+/// A flag of a shader: the application may launch the node.
+const NODE_IS_ENTRY: u16 = 1;
 
 fn subobject<'a>(mut at: Reader<'a>, shared: &mut Shared<'a>) -> Result<Subobject<'a>, ContainerError> {
     use SubobjectContent as Content;
