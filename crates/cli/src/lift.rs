@@ -121,6 +121,9 @@ struct DxilArgs {
     /// Samples of the render targets, for pixel shaders that query them.
     #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u8).range(1..=16))]
     samples: Option<u8>,
+    /// Number of the specialization constant that says how many samples the render targets have; --samples is its default.
+    #[arg(long, value_name = "ID")]
+    samples_constant: Option<u32>,
     /// Make the second target of pixel shaders the second source of the blending of the first.
     #[arg(long)]
     dual_source: bool,
@@ -139,6 +142,19 @@ struct DxilArgs {
     /// Declare storage images without a format, unless atomics access them, so that views of any format may be bound.
     #[arg(long)]
     images_without_format: bool,
+    /// Give types of minimum precision (min16float and others) 16 bits in registers, not 32.
+    #[arg(long)]
+    native_min_precision: bool,
+    /// Bind constant buffers as storage buffers.
+    #[arg(long)]
+    constants_as_storage: bool,
+    /// Write other components of pixel shaders' outputs to a render target, as in `0=bgra`; may be given several times.
+    #[arg(long, value_name = "TARGET=COMPONENTS", value_parser = parse_swizzle)]
+    target_swizzle: Vec<(usize, [u8; 4])>,
+    /// Take the arguments of the root signature from a uniform buffer in set 3, binding 3, not from push constants. Needs --bindings
+    /// root-signature.
+    #[arg(long)]
+    argument_block: bool,
 }
 
 /// How MIPS functions are lifted.
@@ -157,6 +173,17 @@ struct MipsArgs {
 const CHECKS: dxil::Slot = dxil::Slot { set: 3, binding: 0 };
 /// Where windows of buffers are bound, behind the checks of both heaps.
 const WINDOWS: dxil::Slot = dxil::Slot { set: 3, binding: 2 };
+
+/// Where a block of arguments is bound, behind those.
+const ARGUMENTS: dxil::Slot = dxil::Slot { set: 3, binding: 3 };
+
+fn parse_swizzle(text: &str) -> Result<(usize, [u8; 4]), String> {
+    let wanted = "a target from 0 to 7 and four of r, g, b and a are wanted, as in 0=bgra";
+    let (target, components) = text.split_once('=').ok_or(wanted)?;
+    let target = target.parse().ok().filter(|&target| target < 8).ok_or(wanted)?;
+    let places: Option<Vec<u8>> = components.chars().map(|c| "rgba".find(c).map(|at| at as u8)).collect();
+    Ok((target, places.and_then(|places| places.try_into().ok()).ok_or(wanted)?))
+}
 
 fn parse_windows(text: &str) -> Result<dxil::Windows, String> {
     let numbers: Vec<u32> = text.split(',').map_while(|number| number.parse().ok()).collect();
@@ -298,11 +325,26 @@ impl DxilArgs {
             ("--waves-without-helpers", self.waves_without_helpers),
             ("--precise", self.precise),
             ("--images-without-format", self.images_without_format),
+            ("--samples-constant", self.samples_constant.is_some()),
+            ("--native-min-precision", self.native_min_precision),
+            ("--constants-as-storage", self.constants_as_storage),
+            ("--target-swizzle", !self.target_swizzle.is_empty()),
+            ("--argument-block", self.argument_block),
         ])
     }
 
     fn options(&self) -> Result<dxil::Options> {
+        let mut target_swizzles = dxil::LiftOptions::DEFAULT.target_swizzles;
+        for &(target, swizzle) in &self.target_swizzle {
+            if let Some(to) = target_swizzles.get_mut(target) {
+                *to = swizzle;
+            }
+        }
         let lift = dxil::LiftOptions {
+            samples_constant: self.samples_constant,
+            native_min_precision: self.native_min_precision,
+            constants_as_storage: self.constants_as_storage,
+            target_swizzles,
             all_resident: self.all_resident,
             samples: self.samples,
             dual_source: self.dual_source,
@@ -324,17 +366,20 @@ impl DxilArgs {
             }
             None => None,
         };
-        let own = self.check_descriptors.is_some() || self.buffer_windows.is_some();
+        let own = self.check_descriptors.is_some() || self.buffer_windows.is_some() || self.argument_block;
         match (self.bindings, signature) {
             (Some(BindingsArg::Registers), Some(_)) => bail!("a root signature binds no registers plainly"),
             (Some(BindingsArg::Registers) | None, None) if own => {
-                bail!("checks and windows are of heaps: use --bindings root-signature")
+                bail!(
+                    "checks, windows and blocks of arguments are of root signatures: use --bindings root-signature"
+                )
             }
             (Some(BindingsArg::Registers) | None, None) => Ok(BindingModel::Registers),
             (_, signature) => {
                 let heaps = dxil::HeapSets {
                     checks: self.check_descriptors.map(|program| dxil::Checks { slot: CHECKS, program }),
                     windows: self.buffer_windows,
+                    arguments: self.argument_block.then_some(ARGUMENTS),
                     ..dxil::HeapSets::default()
                 };
                 Ok(BindingModel::RootSignature { signature, heaps })

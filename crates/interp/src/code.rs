@@ -61,6 +61,8 @@ pub(crate) enum Act {
     Helper,
     /// Instructions executed so far.
     Clock,
+    /// A number that is known beforehand.
+    Word(u32),
     /// Orders memory only: the interpreter's memory is in order already.
     Nothing,
     /// The number of a resource; the operand, if there is one, is the element of an array.
@@ -360,7 +362,8 @@ impl<'m> Resolver<'m> {
             (Op::Demote, _) => Act::Demote,
             (Op::DiscardIf, _) => Act::DiscardIf,
             (Op::Helper, _) => Act::Helper,
-            (Op::Clock, _) => Act::Clock,
+            (Op::Clock | Op::DeviceClock, _) => Act::Clock,
+            (Op::SpecConst, Imm::Spec(spec)) => Act::Word(spec.default),
             (Op::Barrier, Imm::Barrier(b)) if b.exec => Act::Barrier(b),
             (Op::Barrier, _) => Act::Nothing,
             (_, Imm::Subgroup(s)) => Act::Subgroup(s, ty),

@@ -390,6 +390,7 @@ impl Program<'_> {
             }
             Act::Const(c) => func.consts[c as usize],
             Act::Zero => Bits::default(),
+            Act::Word(word) => Bits::scalar(word.into()),
             Act::Get(slot) => lane.reg(slot),
             Act::Set(slot) => {
                 lane.set(slot, operand(lane, 0));

@@ -432,6 +432,15 @@ pub struct HitInfo {
     pub query: PackedOption<Resource>,
 }
 
+/// A specialization constant.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct SpecInfo {
+    /// The number that the host knows it by.
+    pub id: u32,
+    /// Its value where the host gives it none.
+    pub default: u32,
+}
+
 /// The immediate of an instruction.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Imm {
@@ -467,6 +476,8 @@ pub enum Imm {
     Query(QueryInfo),
     /// A hit object with memory or a query.
     Hit(HitInfo),
+    /// A specialization constant.
+    Spec(SpecInfo),
 }
 
 impl Imm {
@@ -489,6 +500,7 @@ impl Imm {
             Imm::Stream(_) => ImmKind::Stream,
             Imm::Query(_) => ImmKind::Query,
             Imm::Hit(_) => ImmKind::Hit,
+            Imm::Spec(_) => ImmKind::Spec,
         }
     }
 }
@@ -528,5 +540,7 @@ named_enum! {
         Query "query",
         /// `@hit @payload`, `@hit @attributes query @query`.
         Hit "hit",
+        /// `id 3 default 4`.
+        Spec "specialization",
     }
 }

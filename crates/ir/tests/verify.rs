@@ -8,7 +8,8 @@ use proptest::prelude::*;
 use std::sync::Mutex;
 use xenoglot_ir::entity::EntityRef;
 use xenoglot_ir::imm::{
-    BarrierInfo, FloatFormat, HitInfo, ImmKind, Order, QueryInfo, RayValue, Reduce, Scope, SubgroupInfo,
+    BarrierInfo, FloatFormat, HitInfo, ImmKind, Order, QueryInfo, RayValue, Reduce, Scope, SpecInfo,
+    SubgroupInfo,
 };
 use xenoglot_ir::module::*;
 use xenoglot_ir::op::{Class, OPS, OpInfo, Sig};
@@ -235,6 +236,7 @@ fn module_of(row: &OpInfo, args: &[Type], results: &[Type]) -> (Module, Func, In
             committed: row.op == Op::QueryGet,
             column: 3,
         }),
+        ImmKind::Spec => Imm::Spec(SpecInfo { id: 3, default: 4 }),
         ImmKind::Hit => {
             let attributes = matches!(row.op, Op::HitFromQuery | Op::HitAttributes);
             let kind = if attributes { PayloadKind::HitObjectAttribute } else { PayloadKind::Ray };

@@ -8,7 +8,7 @@ use xenoglot::{Code, Error, Host, Options, Translator};
 use xenoglot_ir::Module;
 
 /// What has no lifting, and alarms when it gets one: intrinsics of vendors, choices between handles, copies of hit objects.
-const REFUSED: &[&str] = &["nvapi main", "nvapi66 main", "handle_choice main", "hit_copied ?copied@@YAXXZ"];
+const REFUSED: &[&str] = &["nvapi_refused main", "handle_choice main", "hit_copied ?copied@@YAXXZ"];
 
 /// Revision 3 of `SPV_EXT_shader_invocation_reorder`, which no validator here knows.
 const UNKNOWN: &str = "hit_kind";

@@ -5,10 +5,10 @@ use std::sync::OnceLock;
 use xenoglot::dxil::{LiftOptions, RegisterSpaces, Remapper, lift_bound, load, programs};
 use xenoglot::{Code, Host, Options, Translator};
 use xenoglot_dxil::binding::{
-    BindError, DescriptorKind as HeapKind, Heap, Registers, Slot, StageVariable, StreamOutput,
+    Argument, BindError, DescriptorKind as HeapKind, Heap, Registers, Slot, StageVariable, StreamOutput,
     Target as BoundTo,
 };
-use xenoglot_dxil::model::ShaderKind;
+use xenoglot_dxil::model::{ResourceClass, ShaderKind};
 use xenoglot_ir::Stage;
 use xenoglot_testgen::skip::skip;
 use xenoglot_vulkan::isolated::{Isolated, IsolatedOptions, WorkerCommand, serve_if_worker};
@@ -174,12 +174,28 @@ fn fragments_are_given_what_vertices_put_out() {
     }
 }
 
-/// Registers by space, and outputs to two buffers.
-struct Streams;
+/// Registers by space, and more.
+enum Wants {
+    /// Outputs are captured.
+    Streams,
+    /// Constant buffers of so many words are behind others in a block of arguments.
+    Constants(u32),
+}
 
-impl Remapper for Streams {
+const BLOCK: Slot = Slot { set: 0, binding: 9 };
+
+impl Remapper for Wants {
     fn resource(&self, registers: &Registers) -> Result<BoundTo, BindError> {
-        RegisterSpaces::default().resource(registers)
+        match (registers.class, self) {
+            (ResourceClass::Cbv, &Wants::Constants(words)) => {
+                Ok(BoundTo::Constants { at: Argument::Push(4), words })
+            }
+            _ => RegisterSpaces::default().resource(registers),
+        }
+    }
+
+    fn argument_block(&self) -> Option<Slot> {
+        matches!(self, Wants::Constants(_)).then_some(BLOCK)
     }
 
     fn counter(&self, registers: &Registers) -> Result<BoundTo, BindError> {
@@ -196,6 +212,7 @@ impl Remapper for Streams {
 
     fn stream_output(&self, _stage: ShaderKind, variable: &StageVariable<'_>) -> Option<StreamOutput> {
         let (buffer, offset, stride) = match variable.semantic {
+            _ if !matches!(self, Wants::Streams) => return None,
             "UV" => (0, 4, 16),
             "SV_Position" => (1, 16, 32),
             "NUMBERS" => (1, 0, 32),
@@ -210,7 +227,7 @@ fn outputs_are_captured_where_the_remapper_says() {
     if !has("transform feedback", |f| f.transform_feedback) {
         return;
     }
-    let spirv = shaders_bound("draw_vs", LiftOptions::default(), &Streams).remove(0).1.spirv;
+    let spirv = shaders_bound("draw_vs", LiftOptions::default(), &Wants::Streams).remove(0).1.spirv;
     let run = VertexRun { vertices: 3, inputs: vec![], buffers: vec![], push_constants: vec![] };
     let command = WorkerCommand::this_test("vulkan_worker").unwrap();
     let mut device = Isolated::new(command, IsolatedOptions::default());
@@ -542,15 +559,71 @@ fn samples_of_targets() {
     if !has("draws", |_| true) {
         return;
     }
-    let targets = draw(vec![shader("draw_vs"), shader("target_ps")], 3, 1, None);
-    let positions = [(1, -3), (-1, 3), (5, 1), (-3, -5), (-5, 5), (-7, -1), (3, 7), (7, -7)];
-    for (at, floats, numbers) in pixels(&targets) {
-        // The triangle is clipped.
-        if at[0] < 2 {
-            let (x, y) = positions[at[0] as usize];
-            assert_eq!(floats, [x as f32 / 16.0, y as f32 / 16.0, 0.0, 0.0]);
-            assert_eq!(numbers, [8, at[0], at[1], 0]);
+    let swizzled = LiftOptions {
+        target_swizzles: [[2, 1, 0, 3], [1, 0, 3, 2], A, A, A, A, A, A],
+        ..LiftOptions::default()
+    };
+    let specialized = LiftOptions { samples_constant: Some(3), ..swizzled };
+    for (options, [x_at, y_at]) in
+        [(LiftOptions::default(), [0, 1]), (swizzled, [2, 1]), (specialized, [2, 1])]
+    {
+        let pixel = shaders("target_ps", options).remove(0).1;
+        let targets = draw(vec![shader("draw_vs"), pixel], 3, 1, None);
+        let positions = [(1, -3), (-1, 3), (5, 1), (-3, -5), (-5, 5), (-7, -1), (3, 7), (7, -7)];
+        for (at, floats, numbers) in pixels(&targets) {
+            // The triangle is clipped.
+            if at[0] < 2 {
+                let (x, y) = positions[at[0] as usize];
+                let mut position = [0.0; 4];
+                (position[x_at], position[y_at]) = (x as f32 / 16.0, y as f32 / 16.0);
+                assert_eq!(floats, position);
+                let is_plain = options.target_swizzles[1] == A;
+                assert_eq!(numbers, if is_plain { [8, at[0], at[1], 0] } else { [at[0], 8, 0, at[1]] });
+            }
         }
+    }
+}
+
+/// Components of a target as they are.
+const A: [u8; 4] = [0, 1, 2, 3];
+
+#[test]
+fn constants_are_where_they_are_wanted() {
+    if !has("dispatches", |_| true) {
+        return;
+    }
+    let floats = |floats: &[f32]| floats.iter().map(|f| f.to_bits()).collect::<Vec<u32>>();
+    // As `cbuffer_dynamic.test` has them.
+    let mut constants = floats(&[1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0]);
+    constants.extend([21, 22, 0, 0, 31, 32, 99, 0]);
+    constants.extend((0..20).chain([0; 4]));
+    let mut want = floats(&[10.0, 26.0]);
+    want.extend([52, 54, 99, 6, 22, 38, 54, 70]);
+    let as_storage = LiftOptions { constants_as_storage: true, ..LiftOptions::default() };
+    let behind_others: Vec<u32> = [0; 4].iter().chain(&constants).copied().collect();
+    for (options, remapper, binding, kind, words) in [
+        (
+            LiftOptions::default(),
+            &RegisterSpaces::default() as &dyn Remapper,
+            0,
+            DescriptorKind::Uniform,
+            &constants,
+        ),
+        (as_storage, &RegisterSpaces::default(), 0, DescriptorKind::Storage, &constants),
+        (
+            LiftOptions::default(),
+            &Wants::Constants(40),
+            BLOCK.binding,
+            DescriptorKind::Uniform,
+            &behind_others,
+        ),
+    ] {
+        let module = shaders_bound("../compute/cbuffer_dynamic", options, remapper).remove(0).1;
+        let bound = vec![
+            (0, binding, kind, Contents::Buffer(bytes(words))),
+            (0, 1, DescriptorKind::Storage, Contents::Buffer(vec![0; 4 * want.len()])),
+        ];
+        assert_eq!(dispatch(module, bound, want.len()), [want.as_slice()], "{kind:?} at {binding}");
     }
 }
 
@@ -575,3 +648,38 @@ fn inline_queries() {
     ];
     assert_eq!(words.as_chunks::<4>().0, want);
 }
+
+#[test]
+fn minimum_precision_has_16_bits_where_that_is_asked_for() {
+    if !has("arithmetic of 16 bits", |f| f.shader_float16 && f.shader_int16) {
+        return;
+    }
+    // As `min_precision.test` has them.
+    let scale = [2.0f32, 0.0, -1.0, 0.5].map(f32::to_bits);
+    let constants: Vec<u32> = scale.into_iter().chain([7, 0x5a5a, 0, 0]).collect();
+    let record = |i: u32| {
+        let floats = [i as f32 - 6.0, i as f32 * 0.25].map(f32::to_bits);
+        [floats[0], floats[1], (i * 37).wrapping_sub(200), i * 4099 + 5 & 0xffff]
+    };
+    let records: Vec<u32> = (0..16).flat_map(record).collect();
+    let narrow = LiftOptions { native_min_precision: true, ..LiftOptions::default() };
+    let [wide, narrow] = [LiftOptions::default(), narrow].map(|options| {
+        let module = shaders_bound("../compute-own/min_precision", options, &RegisterSpaces::default());
+        let module = module.into_iter().next().unwrap().1;
+        let is_narrow = module.spirv.windows(2).any(|w| w == [2 << 16 | CAPABILITY, FLOAT16]);
+        assert_eq!(is_narrow, options.native_min_precision);
+        let buffer = |words: &[u32]| Contents::Buffer(bytes(words));
+        let bound = vec![
+            (0, 0, DescriptorKind::Uniform, buffer(&constants)),
+            (0, 1, DescriptorKind::Storage, buffer(&records)),
+            (0, 3, DescriptorKind::Storage, buffer(&[0; 32])),
+            (0, 2, DescriptorKind::Storage, buffer(&[0; 64])),
+        ];
+        dispatch(module, bound, 4)
+    });
+    assert!(wide.iter().flatten().any(|&word| word != 0));
+    assert_eq!(wide, narrow);
+}
+
+const CAPABILITY: u32 = 17;
+const FLOAT16: u32 = 9;

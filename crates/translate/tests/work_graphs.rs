@@ -6,10 +6,17 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::OnceLock;
-use xenoglot::dxil::{LiftOptions, Lifted, lift, load, programs};
+use xenoglot::dxil::{
+    HeapSets, LiftOptions, Lifted, RegisterSpaces, Remapper, RootSignature, RootSignatureMap, lift_bound,
+    load, programs,
+};
 use xenoglot::{Code, Host, Options, Translator};
 use xenoglot_dxil::binding::nodes::{self, Arguments, Queue, groups};
+use xenoglot_dxil::model::ResourceClass;
 use xenoglot_dxil::program::{Launch, Node, NodeFlags, NodeOutput, RecordGrid};
+use xenoglot_dxil::root_signature::{
+    DescriptorFlags, Parameter, ParameterKind, Register, RootFlags, Version, Visibility,
+};
 use xenoglot_interp::{Bindings, Interpreter, Limits};
 use xenoglot_ir::Module;
 use xenoglot_ir::module::ResourceKind;
@@ -151,6 +158,10 @@ impl Engine {
 /// Marks where nothing may write.
 const GUARD: [u8; 16] = [0xa5; 16];
 
+/// Arguments of a local root signature: two constants that nobody looks at, and an address.
+const LOCAL: [u8; 16] = [0x5a; 16];
+const LOCAL_ADDRESS: u32 = 8;
+
 /// What waits for a node: how often it may still lead to itself, and a record, empty where records have no contents.
 type Waiting = (u32, Vec<u8>);
 
@@ -165,6 +176,8 @@ struct Graph {
     capacity: Option<u32>,
     /// Records that did not fit.
     lost: u32,
+    /// Whether nodes have the buffer as an argument of a local root signature, by its address, and not as a descriptor.
+    is_local: bool,
 }
 
 /// A queue in the memory of a dispatch.
@@ -179,12 +192,17 @@ struct Queued<'n> {
 
 impl Graph {
     fn load(path: &str) -> Graph {
+        Graph::load_bound(path, &RegisterSpaces::default())
+    }
+
+    fn load_bound(path: &str, remapper: &dyn Remapper) -> Graph {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../vectors");
         let module = load(&std::fs::read(folder.join(path).with_extension("dxil")).unwrap()).unwrap();
         let count = programs(&module).unwrap().len();
-        let lifted = |entry| lift(&module, &LiftOptions { entry, ..LiftOptions::default() }).unwrap();
+        let lifted =
+            |entry| lift_bound(&module, &LiftOptions { entry, ..LiftOptions::default() }, remapper).unwrap();
         let nodes = (0..count).map(lifted).collect();
-        Graph { nodes, waiting: BTreeMap::new(), other: None, capacity: None, lost: 0 }
+        Graph { nodes, waiting: BTreeMap::new(), other: None, capacity: None, lost: 0, is_local: false }
     }
 
     fn node(&self, name: &str, index: u32) -> Option<&Lifted> {
@@ -248,6 +266,12 @@ impl Graph {
         let first = memory.put(&records.concat());
         memory.put(&GUARD);
         memory.link(nodes::RECORDS, first);
+        let shared = self.is_local.then(|| {
+            let (at, local) = (memory.put(buffer), memory.put(&LOCAL));
+            memory.link(nodes::LOCAL, local);
+            memory.link(local + LOCAL_ADDRESS, at);
+            at as usize
+        });
         let mut queues = Vec::new();
         for (n, output) in (0..).zip(&node.outputs) {
             let is_array = output.flags.contains(NodeFlags::ARRAY);
@@ -276,6 +300,10 @@ impl Graph {
             }
         }
         engine.run(&lifted.module, grid, &mut memory, buffer);
+        if let Some(at) = shared {
+            let len = buffer.len();
+            buffer.copy_from_slice(&memory.bytes[at..][..len]);
+        }
         for Queued { output, index, queue, records, capacity } in queues {
             let stride = output.record.map_or(0, |ty| ty.stride());
             let guard = &memory.bytes[(records + (capacity + 1) * stride) as usize..][..GUARD.len()];
@@ -348,6 +376,32 @@ fn a_grid_for_each_record_and_an_invocation_for_each_record() {
         let mut buffer = vec![0; 4 * 256];
         graph.run(&mut engine, &mut buffer);
         // Every second invocation gives a record.
+        let want: Vec<u32> = (0..32).map(|n| 100 + 2 * n).chain((0..48).map(|n| 1000 + 2 * n)).collect();
+        assert_eq!(stored(&buffer), want);
+        assert_eq!(graph.lost, 0);
+    }
+}
+
+#[test]
+fn arguments_of_a_local_root_signature() {
+    let constants = ParameterKind::Constants { register: Register { number: 7, space: 1 }, count: 2 };
+    let flags = DescriptorFlags::default();
+    let register = Register { number: 0, space: 0 };
+    let buffer = ParameterKind::Descriptor { class: ResourceClass::Uav, register, flags };
+    let parameters = [constants, buffer].map(|kind| Parameter { visibility: Visibility::All, kind });
+    let [local, global] = [parameters.into(), vec![]].map(|parameters| {
+        let (version, flags, samplers) = (Version::V1_1, RootFlags::default(), vec![]);
+        RootSignature { version, flags, parameters, samplers }
+    });
+    let map = RootSignatureMap::new(&global, Some(&local), HeapSets::default());
+    for mut engine in engines() {
+        let mut graph = Graph::load_bound("dxil-2/stages/wg_broadcast_thread", &map);
+        graph.is_local = true;
+        let is_buffer = |kind: &ResourceKind| matches!(kind, ResourceKind::StorageBuffer { .. });
+        assert!(graph.nodes.iter().all(|l| !l.module.resources.values().any(|r| is_buffer(&r.kind))));
+        graph.give("root", 0, [bytes(&[2, 1, 1, 100]), bytes(&[3, 1, 1, 1000])]);
+        let mut buffer = vec![0; 4 * 256];
+        graph.run(&mut engine, &mut buffer);
         let want: Vec<u32> = (0..32).map(|n| 100 + 2 * n).chain((0..48).map(|n| 1000 + 2 * n)).collect();
         assert_eq!(stored(&buffer), want);
         assert_eq!(graph.lost, 0);

@@ -87,3 +87,38 @@ test("denormals", "cs_6_2",
 words = rnd(7, 16)
 out = [(((10 if i & 1 else 20) + sum(words[:i + 1]) & M ^ words[i]) + words[0]) & M for i in range(16)]
 test("handle_phis", "cs_6_0", [("uav 0 0", "raw", [], 64, 0, "-"), ("srv 0 1", "raw", words, 64, 0, "-")], [("uav 0 0", out)])
+
+out = []
+for i in range(32):
+    k = i & 3
+    shuffles = [(1 - k) * 10, 0 if k == 0 else -10, 0 if k == 3 else 10, ((k ^ 3) - k) * 10]
+    votes = [1, 1, 0xaa, i & 1]
+    out += [w & M for w in shuffles + votes + [1, (2 - k) * 10, 0, 0] + [0x11 << k, k, 0, 0]]
+test("nvapi_waves", "cs_6_0", [("uav 0 0", "raw", [], 2048, 0, "-")], [("uav 0 0", out)])
+
+half = lambda f: struct.unpack("<H", struct.pack("<e", f))[0]
+pair = lambda low, high: half(low) | half(high) << 16
+lanes = range(8)
+start = [0, pair(-1, -20), pair(100, 100), 0] + [0] * 6 + [0x11, 0x22] + [0] * 6
+out = [pair(sum(lanes), 0.5 * 8), pair(max(lanes), -1), pair(min(lanes), -8), bits_of(sum(lanes))]
+out += halves([sum(i << 32 | 0x80000000 for i in lanes), max(7 - i << 32 | i for i in lanes)])
+out += [0xff, 0x1fe] + [5, 6] + [0x11, 0x22, 1, 2, 5, 6]
+test("nvapi_atomics", "cs_6_0", [("uav 0 0", "raw", start, 72, 0, "-")], [("uav 0 0", out)],
+    needs=["shaderInt64", "shaderFloat16"])
+
+scale, add, bits = [2.0, 0.0, -1.0, 0.5], 7, 0x5a5a
+records = [(float(i - 6), i * 0.25, (i * 37 - 200), (i * 4099 + 5) & 0xffff) for i in range(16)]
+table = [0.5, 2.0, -4.0, 8.0]
+halves_of, numbers_of = [x * scale[0] + y for x, y, _, _ in records], [n - add for _, _, n, _ in records]
+out, plain = [], []
+for i, (x, y, n, u) in enumerate(records):
+    kept = [y, scale[2], float(i)]
+    f = [halves_of[i ^ 5] + table[i & 3], kept[i % 3] * scale[3]]
+    n = numbers_of[i ^ 5] * 3
+    out += [bits_of(f[0]), bits_of(f[1]), n & M, u >> (i & 7) ^ bits]
+    plain += [bits_of(max(f)), min(n, -100) & M]
+test("min_precision", "cs_6_2",
+    [("cbv 0 0", "cbuffer", [bits_of(v) for v in scale] + [add, bits, 0, 0], 32, 0, "-"),
+     ("srv 0 1", "structured", [w for x, y, n, u in records for w in (bits_of(x), bits_of(y), n & M, u)], 256, 16, "-"),
+     ("uav 0 2", "structured", [], 256, 16, "-"), ("uav 0 3", "raw", [], 128, 0, "-")],
+    [("uav 0 2", out), ("uav 0 3", plain)])

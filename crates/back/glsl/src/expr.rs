@@ -123,6 +123,12 @@ impl Writer<'_> {
                 let bits = f.consts.get(c).ok_or(Error::Malformed("a constant that does not exist"))?;
                 self.literal(ty, &bits.0, sel, min)
             }
+            Op::SpecConst => {
+                let Imm::Spec(spec) = data.imm else {
+                    return Err(Error::Malformed("a specialization constant without its default"));
+                };
+                self.literal(ty, &[spec.default.into(), 0, 0, 0], sel, min)
+            }
             Op::Undef => self.literal(ty, &[0; 4], sel, min),
             Op::Freeze => self.expr(arg(0)?, sel, min),
 
@@ -368,12 +374,16 @@ impl Writer<'_> {
                 self.out.push_str("gl_HelperInvocation");
                 Ok(())
             }
-            Op::Clock => {
+            Op::Clock | Op::DeviceClock => {
                 if !self.target().is_450() {
                     return Err(self.unsupported(inst, "the clock needs version 450"));
                 }
-                self.extension(Extension::ShaderClock);
-                self.out.push_str("clock2x32ARB()");
+                let (extension, call) = match f.insts[inst].op {
+                    Op::Clock => (Extension::ShaderClock, "clock2x32ARB()"),
+                    _ => (Extension::RealtimeClock, "clockRealtime2x32EXT()"),
+                };
+                self.extension(extension);
+                self.out.push_str(call);
                 sel.write(self.out);
                 Ok(())
             }

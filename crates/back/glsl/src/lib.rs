@@ -66,7 +66,7 @@ pub use writer::Context;
 use xenoglot_ir::Module;
 
 /// Counts the changes of this crate's code that change what it makes: part of a cache's keys.
-pub const VERSION: u16 = 9;
+pub const VERSION: u16 = 10;
 
 /// Writes a verified module as GLSL source text.
 ///

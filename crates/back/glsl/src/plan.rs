@@ -262,7 +262,7 @@ fn is_leaf(f: &Function, v: Value) -> bool {
     let Some(inst) = f.def_inst(v) else { return false };
     let data = &f.insts[inst];
     match data.op {
-        Op::Const | Op::Undef | Op::ResourceHandle => true,
+        Op::Const | Op::Undef | Op::SpecConst | Op::ResourceHandle => true,
         Op::Input => f.args(inst).is_empty(),
         Op::Load => {
             let lanes = f.ty(v).lanes();

@@ -48,12 +48,13 @@ pub(crate) enum Extension {
     Nonuniform,
     DrawParameters,
     ShaderClock,
+    RealtimeClock,
     ViewportLayer,
     ViewportMask,
 }
 
 impl Extension {
-    pub(crate) const ALL: [Extension; 21] = [
+    pub(crate) const ALL: [Extension; 22] = [
         Extension::Int64,
         Extension::Int16,
         Extension::Int8,
@@ -73,6 +74,7 @@ impl Extension {
         Extension::Nonuniform,
         Extension::DrawParameters,
         Extension::ShaderClock,
+        Extension::RealtimeClock,
         Extension::ViewportLayer,
         Extension::ViewportMask,
     ];
@@ -109,6 +111,7 @@ impl Extension {
             Extension::Nonuniform => "GL_EXT_nonuniform_qualifier",
             Extension::DrawParameters => "GL_ARB_shader_draw_parameters",
             Extension::ShaderClock => "GL_ARB_shader_clock",
+            Extension::RealtimeClock => "GL_EXT_shader_realtime_clock",
             Extension::ViewportLayer => "GL_ARB_shader_viewport_layer_array",
             Extension::ViewportMask => "GL_NV_viewport_array2",
         }

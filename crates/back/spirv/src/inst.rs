@@ -119,11 +119,19 @@ impl Body<'_, '_> {
             (Op::ResourceHandle, Imm::Resource(resource)) => return self.resource_handle(inst, resource),
             (Op::AccelAt, _) => return self.structure_at(inst),
             (_, Imm::Tex(info)) => return self.texture(inst, info),
-            (Op::Clock, _) => {
+            (Op::SpecConst, Imm::Spec(spec)) => {
+                let id = self.unit().specialized(spec);
+                if let Some(v) = result {
+                    self.define(v, id);
+                }
+                return Ok(());
+            }
+            (Op::Clock | Op::DeviceClock, _) => {
+                let of = if data.op == Op::Clock { HostScope::Subgroup } else { HostScope::Device };
                 let unit = self.unit();
                 unit.capability(Capability::ShaderClockKHR);
                 unit.extension("SPV_KHR_shader_clock");
-                let scope = unit.u32(HostScope::Subgroup as u32);
+                let scope = unit.u32(of as u32);
                 Some(unit.op(S::ReadClockKHR, Type::I32X2, &[scope]))
             }
             (Op::InterpolateCentroid | Op::InterpolateSample | Op::InterpolateOffset, Imm::Var(var)) => {

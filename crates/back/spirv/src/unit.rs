@@ -9,6 +9,7 @@ use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use spirv::{AddressingModel, Capability, Decoration, GlslStd450Op as GlOp, MemoryModel, Op, StorageClass};
 use std::ops::Range;
+use xenoglot_ir::imm::SpecInfo;
 use xenoglot_ir::{Bits, Kind, Type};
 
 /// An id of the output.
@@ -399,6 +400,23 @@ impl Unit {
             words.push(lane);
         }
         self.intern(Op::ConstantComposite, &words, true)
+    }
+
+    /// A specialization constant, or its default where consumers cannot be counted on to know any.
+    pub(crate) fn specialized(&mut self, SpecInfo { id: number, default }: SpecInfo) -> Id {
+        if self.options.portable_ops {
+            return self.u32(default);
+        }
+        let ty = self.ty(Type::I32);
+        let key: Words = SmallVec::from_slice(&[Op::SpecConstant as u32, ty, number, default]);
+        if let Some(&id) = self.interned.get(&key) {
+            return id;
+        }
+        let id = self.id();
+        push(&mut self.globals, Op::SpecConstant, &[ty, id, default]);
+        self.decorate(id, Decoration::SpecId, &[number]);
+        self.interned.insert(key, id);
+        id
     }
 
     /// The zero of any type.

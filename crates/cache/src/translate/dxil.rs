@@ -83,6 +83,7 @@ enum Query {
     Input(Row),
     Output(Row),
     StreamOutput(Row),
+    ArgumentBlock,
 }
 
 fn answer(remapper: &dyn Remapper, query: &Query) -> Option<Vec<u8>> {
@@ -94,6 +95,7 @@ fn answer(remapper: &dyn Remapper, query: &Query) -> Option<Vec<u8>> {
         Query::DescriptorChecks(heap) => to_bytes(&remapper.descriptor_checks(*heap)),
         Query::BufferWindows => to_bytes(&remapper.buffer_windows()),
         Query::PushWords => to_bytes(&remapper.push_words()),
+        Query::ArgumentBlock => to_bytes(&remapper.argument_block()),
         Query::Input(row) => row.variable().and_then(|(stage, v)| to_bytes(&remapper.input(stage, &v))),
         Query::Output(row) => row.variable().and_then(|(stage, v)| to_bytes(&remapper.output(stage, &v))),
         Query::StreamOutput(row) => {
@@ -163,6 +165,7 @@ accessors! {
     descriptor_checks(heap: Heap) -> Option<Checks> = Query::DescriptorChecks(heap);
     buffer_windows() -> Option<Windows> = Query::BufferWindows;
     push_words() -> u32 = Query::PushWords;
+    argument_block() -> Option<Slot> = Query::ArgumentBlock;
     input(stage: ShaderKind, variable: &StageVariable) -> Location = Query::Input(Row::new(stage, variable));
     output(stage: ShaderKind, variable: &StageVariable) -> Location = Query::Output(Row::new(stage, variable));
     stream_output(stage: ShaderKind, variable: &StageVariable) -> Option<StreamOutput> =
@@ -177,18 +180,22 @@ struct OptionsInKeys {
     control_point_rows: Option<u32>,
     all_resident: bool,
     samples: Option<u8>,
+    samples_constant: Option<u32>,
     dual_source: bool,
     invariant_position: bool,
     interface_16bit: bool,
     waves_without_helpers: bool,
     precise: bool,
     images_without_format: bool,
+    native_min_precision: bool,
+    constants_as_storage: bool,
+    target_swizzles: [[u8; 4]; 8],
     limits: (u32, u64),
 }
 
 impl Canonical for OptionsInKeys {
     const NAME: &'static str = "dxil options";
-    const SCHEMA: u16 = 4;
+    const SCHEMA: u16 = 5;
 }
 
 impl From<&LiftOptions> for OptionsInKeys {
@@ -201,12 +208,16 @@ impl From<&LiftOptions> for OptionsInKeys {
             control_point_rows,
             all_resident,
             samples,
+            samples_constant,
             dual_source,
             invariant_position,
             interface_16bit,
             waves_without_helpers,
             precise,
             images_without_format,
+            native_min_precision,
+            constants_as_storage,
+            target_swizzles,
             limits: Limits { memory, instructions },
         } = options;
         OptionsInKeys {
@@ -216,12 +227,16 @@ impl From<&LiftOptions> for OptionsInKeys {
             control_point_rows,
             all_resident,
             samples,
+            samples_constant,
             dual_source,
             invariant_position,
             interface_16bit,
             waves_without_helpers,
             precise,
             images_without_format,
+            native_min_precision,
+            constants_as_storage,
+            target_swizzles,
             limits: (memory, instructions as u64),
         }
     }

@@ -150,6 +150,7 @@ macro_rules! ops {
 ops! {
     // Constants and undefined values.
     Const "const", Sig::Leaf(None), Const, NO, PURE, (-), "The immediate's lanes.";
+    SpecConst "spec_const", Sig::Leaf(Some(Type::I32)), Spec, NO, PURE, (-), "What the host makes the specialization constant of a number, `i32`: `default` where it makes it nothing, and on hosts without such constants.";
     Undef "undef", Sig::Leaf(None), None, NO, PURE, (-), "Any value; each use may see another. The interpreter uses 0.";
     Freeze "freeze", same(1, Number), None, NO, PURE, (lane copy), "The operand, one value for all uses even if it is undefined.";
 
@@ -363,6 +364,7 @@ ops! {
     Barrier "barrier", Sig::Effect, Barrier, NO, SYNC, (-), "Orders memory in the scope and, with `exec`, waits for all of it.";
 
     Clock "clock", Sig::Leaf(Some(Type::I32X2)), None, NO, RMW, (-), "A count that only grows while a subgroup runs, `i32x2`, low word first; the interpreter counts instructions.";
+    DeviceClock "device_clock", Sig::Leaf(Some(Type::I32X2)), None, NO, RMW, (-), "A count that grows for all subgroups of the device alike, `i32x2`, low word first; the interpreter counts instructions.";
 
     // Fragments. `kill` is a terminator.
     Demote "demote", Sig::Effect, None, NO, SYNC, (-) in FRAGMENT, "The invocation goes on as a helper without effects.";

@@ -7,7 +7,7 @@ use super::name::{Name, Quoted};
 use crate::entities::{Block, Func, Inst, Resource, Slot, Value, Var};
 use crate::func::{Edge, Function, NO_GUEST, TermKind, Terminator};
 use crate::imm::{
-    BarrierInfo, HitInfo, Imm, MemInfo, Order, QueryInfo, Scope, SubgroupInfo, TexInfo, TexOperands,
+    BarrierInfo, HitInfo, Imm, MemInfo, Order, QueryInfo, Scope, SpecInfo, SubgroupInfo, TexInfo, TexOperands,
 };
 use crate::module::{
     Capture, Count, ImageFormat, Interpolation, Module, OutOfBounds, ResourceData, ResourceKind, Semantic,
@@ -579,6 +579,7 @@ impl<'a> FuncPrinter<'a> {
                 }
                 Ok(())
             }
+            Imm::Spec(SpecInfo { id, default }) => write!(f, "id {id} default {default}"),
             Imm::Hit(HitInfo { object, payload, query }) => {
                 write!(f, "{} {}", self.resource(object), self.resource(payload))?;
                 if let Some(query) = query.expand() {

@@ -6,8 +6,8 @@
 use proptest::prelude::*;
 use xenoglot_ir::entity::EntityRef;
 use xenoglot_ir::imm::{
-    BarrierInfo, Dim, FloatFormat, HitInfo, ImmKind, Order, QueryInfo, RayValue, Reduce, Scope, SubgroupInfo,
-    TexInfo, TexOperands,
+    BarrierInfo, Dim, FloatFormat, HitInfo, ImmKind, Order, QueryInfo, RayValue, Reduce, Scope, SpecInfo,
+    SubgroupInfo, TexInfo, TexOperands,
 };
 use xenoglot_ir::list::ValueList;
 use xenoglot_ir::module::*;
@@ -302,6 +302,7 @@ fn imm(t: &mut Tape, kind: ImmKind, f: &mut Function, m: &Module, funcs: usize) 
             committed: t.flip(),
             column: t.word() as u8,
         }),
+        ImmKind::Spec => Imm::Spec(SpecInfo { id: t.word() as u32, default: t.word() as u32 }),
         ImmKind::Hit => Imm::Hit(HitInfo {
             object: Resource::new(any(t, m.resources.len())?),
             payload: Resource::new(any(t, m.resources.len())?),

@@ -11,7 +11,7 @@ use cranelift_codegen::ir::types::{F32X4, I32, I32X4};
 use cranelift_codegen::ir::{InstBuilder, Value as Simd};
 use xenoglot_ir::fold::float::NAN32;
 use xenoglot_ir::fold::{Cx, Fault, eval};
-use xenoglot_ir::{Bits, Flags, Inst, Kind, NanMode, Op, Round, Value};
+use xenoglot_ir::{Bits, Flags, Imm, Inst, Kind, NanMode, Op, Round, Value};
 
 impl Emitter<'_> {
     /// Emits the needed components of the result of a pure op.
@@ -30,6 +30,11 @@ impl Emitter<'_> {
             }
             _ if data.op == Op::Input => return self.input(inst, v),
             _ if data.op == Op::Undef => return Ok(()),
+            _ if let Imm::Spec(spec) = data.imm => {
+                let simd = self.constant(I32X4, spec.default);
+                self.set(v, 0, simd);
+                return Ok(());
+            }
             _ => {}
         }
         if matches!(data.op, Op::Fdot2 | Op::Fdot3 | Op::Fdot4) && is_plain(data.flags) {

@@ -54,7 +54,7 @@ pub struct Slot {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Argument {
-    /// From this word of the push constants on.
+    /// From this word of the push constants on, or of [`Remapper::argument_block`].
     Push(u32),
     /// From this byte of the shader record on, behind the shader's identifier.
     Record(u32),
@@ -297,6 +297,12 @@ pub trait Remapper {
     /// Words of push constants that [`resource`](Remapper::resource) speaks of.
     fn push_words(&self) -> u32 {
         0
+    }
+
+    /// The uniform buffer that has what [`Argument::Push`] speaks of, if it is no push constants: an inline uniform block, for hosts
+    /// that have too few of them. By default there is none.
+    fn argument_block(&self) -> Option<Slot> {
+        None
     }
 
     /// Where the 64-bit address of a node's arguments lies: [`nodes`] has what they are. By default at the first even word

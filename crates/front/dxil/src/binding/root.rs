@@ -19,12 +19,21 @@ pub struct HeapSets {
     pub checks: Option<Checks>,
     /// [`Remapper::buffer_windows`], if there are any.
     pub windows: Option<Windows>,
+    /// [`Remapper::argument_block`], if the arguments of the root signature are no push constants.
+    pub arguments: Option<Slot>,
 }
 
 impl Default for HeapSets {
-    /// Resources in set 0, samplers in set 1, static samplers in set 2; neither checks nor windows.
+    /// Resources in set 0, samplers in set 1, static samplers in set 2; neither checks nor windows; arguments in push constants.
     fn default() -> HeapSets {
-        HeapSets { resources: 0, samplers: 1, static_samplers: 2, checks: None, windows: None }
+        HeapSets {
+            resources: 0,
+            samplers: 1,
+            static_samplers: 2,
+            checks: None,
+            windows: None,
+            arguments: None,
+        }
     }
 }
 
@@ -246,5 +255,9 @@ impl Remapper for RootSignatureMap {
 
     fn push_words(&self) -> u32 {
         self.push_words
+    }
+
+    fn argument_block(&self) -> Option<Slot> {
+        self.sets.arguments
     }
 }

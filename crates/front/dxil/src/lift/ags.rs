@@ -76,8 +76,9 @@ impl Cx<'_> {
             0x17 if is_vertex => self.builtin(Builtin::DrawIndex, Type::I32),
             0x1a if is_vertex => self.builtin(Builtin::BaseInstance, Type::I32),
             0x1b if is_vertex => self.builtin(Builtin::BaseVertex, Type::I32),
-            0x1f if phase < 2 => {
-                let clock = self.inst(Op::Clock, Imm::None, &[], Type::I32X2);
+            0x1f | 0x20 if phase < 2 => {
+                let op = if operation == 0x1f { Op::Clock } else { Op::DeviceClock };
+                let clock = self.inst(op, Imm::None, &[], Type::I32X2);
                 self.b.extract(clock, phase as u8)
             }
             _ => return Err(refused(self)),

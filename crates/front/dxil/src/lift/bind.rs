@@ -88,12 +88,13 @@ impl Cx<'_> {
             return Err(self.refused(library).into());
         }
         self.ordered |= declared.ordered;
+        let descriptor = descriptor_kind(declared, self.options.constants_as_storage);
         let bound = match handle.place {
             Place::Register(register) => {
                 let (target, first, count) = self.registers_target(declared, register)?;
-                self.bind_target(declared, target, register, (first, count), descriptor_kind(declared))
+                self.bind_target(declared, target, register, (first, count), descriptor)
             }
-            Place::Heap(heap, element) => self.bind_heap(declared, heap, element, descriptor_kind(declared)),
+            Place::Heap(heap, element) => self.bind_heap(declared, heap, element, descriptor),
         }?;
         if let Bound::Resource { resource, element: None } = bound {
             handle.resource.set(Some(resource));
@@ -160,12 +161,12 @@ impl Cx<'_> {
         descriptor: DescriptorKind,
     ) -> Lift<Bound> {
         use DescriptorKind as D;
-        let is_raw = matches!(descriptor, D::StorageBuffer | D::Counter);
+        let is_raw = declared.class != Class::Cbv && matches!(descriptor, D::StorageBuffer | D::Counter);
         let as_texels = is_raw && matches!(target, Target::Texels(_));
         let kind = match descriptor {
-            _ if as_texels => kind(&words_of(declared))?,
+            _ if as_texels => kind(&words_of(declared), false)?,
             D::Counter => ResourceKind::StorageBuffer { access: Access::ReadWrite },
-            _ => kind(declared)?,
+            _ => kind(declared, self.options.constants_as_storage)?,
         };
         Ok(match target {
             Target::Slot(slot) | Target::Texels(slot) | Target::StaticSampler { slot, .. } => {
@@ -224,7 +225,7 @@ impl Cx<'_> {
             Some(checks) => self.checked(element, descriptor, checks),
             None => element,
         };
-        let kind = match (descriptor, kind(declared)?) {
+        let kind = match (descriptor, kind(declared, self.options.constants_as_storage)?) {
             // Views of one buffer may be read only or not, and are one array.
             (DescriptorKind::Counter, _) | (_, ResourceKind::StorageBuffer { .. }) => {
                 ResourceKind::StorageBuffer { access: Access::ReadWrite }
@@ -299,7 +300,7 @@ impl Cx<'_> {
             return Ok(self.cast(both, ty));
         }
         let (resource, start) = self.arguments(at, bytes)?;
-        let space = if Some(resource) == self.bound.record { Space::Record } else { Space::Push };
+        let space = self.space_of_arguments(resource);
         let offset = self.i32(start);
         if start % bytes == 0 {
             let mem = MemInfo::plain(space, Some(resource), bytes.trailing_zeros() as u8);
@@ -338,27 +339,34 @@ impl Cx<'_> {
         let end = end.clamp(4, MAX_ARGUMENTS).next_multiple_of(4);
         let known = if push { &mut self.bound.push } else { &mut self.bound.record };
         let resources = &mut self.ir.resources;
+        let block = self.remapper.argument_block().filter(|_| push);
         let resource = *known.get_or_insert_with(|| {
-            let (name, kind) = match push {
-                true => ("root", ResourceKind::PushConstants { size: 4 }),
-                false => ("record", ResourceKind::ShaderRecord { size: 4 }),
+            let (name, kind) = match (push, block) {
+                (true, None) => ("root", ResourceKind::PushConstants { size: 4 }),
+                (true, Some(_)) => ("root", ResourceKind::UniformBuffer { size: 16 }),
+                (false, _) => ("record", ResourceKind::ShaderRecord { size: 4 }),
             };
+            let Slot { set, binding } = block.unwrap_or(Slot { set: 0, binding: 0 });
             let oob = OutOfBounds::Zero;
-            resources.push(ResourceData {
-                name: name.into(),
-                kind,
-                set: 0,
-                binding: 0,
-                count: Count::One,
-                oob,
-            })
+            resources.push(ResourceData { name: name.into(), kind, set, binding, count: Count::One, oob })
         });
-        if let ResourceKind::PushConstants { size } | ResourceKind::ShaderRecord { size } =
-            &mut resources[resource].kind
-        {
-            *size = (*size).max(end);
+        match &mut resources[resource].kind {
+            ResourceKind::PushConstants { size } | ResourceKind::ShaderRecord { size } => {
+                *size = (*size).max(end);
+            }
+            ResourceKind::UniformBuffer { size } => *size = (*size).max(end.next_multiple_of(16)),
+            _ => {}
         }
         Ok((resource, start))
+    }
+
+    /// The memory that holds arguments.
+    pub(super) fn space_of_arguments(&self, resource: Resource) -> Space {
+        match self.ir.resources[resource].kind {
+            ResourceKind::ShaderRecord { .. } => Space::Record,
+            ResourceKind::UniformBuffer { .. } => Space::Uniform,
+            _ => Space::Push,
+        }
     }
 }
 

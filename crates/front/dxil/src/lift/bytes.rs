@@ -55,11 +55,7 @@ impl Cx<'_> {
                 address = self.seen(offset, ty, start, size);
             }
             Bound::Inside(r, start) => {
-                space = match self.ir.resources[r].kind {
-                    ResourceKind::ShaderRecord { .. } => Space::Record,
-                    _ => Space::Push,
-                };
-                resource = Some(r);
+                (space, resource) = (self.space_of_arguments(r), Some(r));
                 let start = self.i32(start);
                 address = self.op(Op::Iadd, &[offset, start]);
             }

@@ -95,7 +95,7 @@ impl Cx<'_> {
 }
 
 /// The bits of a half as those of a single.
-fn widen_half(bits: u64) -> u64 {
+pub(super) fn widen_half(bits: u64) -> u64 {
     let cx = fold::Cx { result: Type::F32, arg: Type::F16, flags: Flags::NONE, imm: Imm::None };
     // Widening knows no fault.
     convert::f2f(&cx, &[bits]).unwrap_or(0)

@@ -7,6 +7,7 @@ use super::interface::Interface;
 use super::known::Known;
 use super::memory::{Memory, Pointer};
 use super::node::Given;
+use super::ops::Nvapi;
 use super::queries::Queries;
 use super::val::Val;
 use super::{Lift, LiftError, LiftOptions, Stop};
@@ -44,10 +45,14 @@ pub(super) struct Cx<'a> {
     pub interface: Interface,
     pub queries: Queries,
     pub hits: HitObjects,
+    /// The intrinsic of NVAPI at work.
+    pub nvapi: Nvapi,
     /// What a node of a work graph was given.
     pub given: Option<Given>,
     /// Whether 16-bit types have 16 bits.
     pub native16: bool,
+    /// Whether they have them in registers alone, and 32 in memory.
+    pub wide_memory: bool,
     /// Whether quads are squares of the group ([`places`](super::places)).
     pub square_quads: bool,
     /// Where the function returns.
@@ -77,6 +82,7 @@ impl<'a> Cx<'a> {
         ir: &'a mut IrModule,
         func: &'a mut Function,
     ) -> Result<Cx<'a>, LiftError> {
+        let native16 = program.flags.contains(ShaderFlags::NATIVE_LOW_PRECISION);
         let prelude = func.add_block();
         let memory = Memory::new(module, program, options.limits)?;
         let calls = |name: &[u8]| module.functions.iter().any(|f| f.name.starts_with(name));
@@ -101,8 +107,10 @@ impl<'a> Cx<'a> {
             interface,
             queries: Queries::default(),
             hits: HitObjects::new(module),
+            nvapi: Nvapi::default(),
             given: None,
-            native16: program.flags.contains(ShaderFlags::NATIVE_LOW_PRECISION),
+            native16: native16 || options.native_min_precision,
+            wide_memory: options.native_min_precision && !native16,
             square_quads: false,
             end: None,
             calls: 0,

@@ -101,6 +101,35 @@ impl Cx<'_> {
         }
     }
 
+    /// The type that memory has of a scalar.
+    pub fn held(&self, ty: Type) -> Type {
+        match ty.kind() {
+            Kind::Bool => Type::I32,
+            Kind::F16 if self.wide_memory => Type::F32,
+            Kind::I16 if self.wide_memory => Type::I32,
+            _ => ty,
+        }
+    }
+
+    /// A scalar as memory has it.
+    pub fn to_memory(&mut self, v: Value) -> Value {
+        let held = self.held(self.ty(v));
+        self.as_type(v, held)
+    }
+
+    /// A scalar of a type, of what memory has.
+    pub fn of_memory(&mut self, v: Value, ty: Type) -> Value {
+        self.as_type(v, ty)
+    }
+
+    /// A float or an integer as one of another width.
+    fn as_type(&mut self, v: Value, ty: Type) -> Value {
+        match ty.kind().is_float() {
+            true => self.float(v, ty),
+            false => self.resize(v, ty),
+        }
+    }
+
     /// The same bits as another type of the same width.
     pub fn cast(&mut self, v: Value, to: Type) -> Value {
         if self.ty(v) == to { v } else { self.b.convert(Op::Bitcast, Flags::NONE, v, to) }

@@ -3,6 +3,7 @@
 //! Objects lie one after the other in the bytes of their space. An address that is computed is held within its object,
 //! or within the space where the object is not known: what D3D leaves undefined stays within.
 
+use super::constants::widen_half;
 use super::cx::Cx;
 use super::layout::{Layout, layouts};
 use super::val::Val;
@@ -270,6 +271,12 @@ impl Cx<'_> {
 
     fn initialize_scalar(&mut self, at: u32, bits: u64, ty: TypeId) -> Lift<()> {
         let v = self.lift_bits(bits, ty)?;
+        let held = self.held(self.ty(v));
+        let v = match self.ty(v) {
+            ty if ty == held => v,
+            Type::F16 => self.constant(held, widen_half(bits)),
+            ty => self.constant(held, bits & ty.kind().mask()),
+        };
         let (v, align) = self.stored(v);
         let address = self.i32(at);
         self.in_prelude(|b| b.store(MemInfo::plain(Space::Private, None, align), address, v));
@@ -435,7 +442,7 @@ impl Cx<'_> {
 
     /// A value in the form memory holds it in, and the logarithm of its alignment.
     fn stored(&mut self, v: Value) -> (Value, u8) {
-        let v = if self.ty(v) == Type::BOOL { self.resize(v, Type::I32) } else { v };
+        let v = self.to_memory(v);
         (v, self.ty(v).bytes().unwrap_or(4).trailing_zeros() as u8)
     }
 
@@ -461,13 +468,13 @@ impl Cx<'_> {
             return self.lift_bits(bits, ty);
         }
         let scalar = self.scalar_type(ty)?;
-        let held = if scalar.ty == Type::BOOL { Type::I32 } else { scalar.ty };
+        let held = self.held(scalar.ty);
         let bytes = held.bytes().unwrap_or(4);
         let address = self.access(pointer, bytes)?;
         let mut mem = pointer.region.access(bytes.trailing_zeros() as u8);
         mem.volatile = volatile || self.is_coherent(pointer.region);
         let v = self.b.load(mem, address, held);
-        Ok(self.resize(v, scalar.ty))
+        Ok(self.of_memory(v, scalar.ty))
     }
 
     /// Writes a value of a type.

@@ -92,8 +92,12 @@ pub struct LiftOptions {
     /// Whether all of what is bound is there: residency statuses say so. Otherwise the host is asked where a shader looks at
     /// them (`SparseResidency`), of textures and typed buffers.
     pub all_resident: bool,
-    /// Pixel shaders: samples of the targets, 1 to 16, which a shader that asks for them has to be told here.
+    /// Pixel shaders: samples of the targets, 1 to 16, which a shader that asks for them has to be told here, or by
+    /// [`samples_constant`](LiftOptions::samples_constant).
     pub samples: Option<u8>,
+    /// Pixel shaders: the number of the specialization constant that says how many samples the targets have; what `samples` says,
+    /// or 1, is its default.
+    pub samples_constant: Option<u32>,
     /// Pixel shaders: whether `SV_Target1` is the second source of the blending of target 0.
     pub dual_source: bool,
     /// Whether equal computations of `SV_Position` give equal bits in all shaders before the rasteriser.
@@ -109,6 +113,15 @@ pub struct LiftOptions {
     /// Whether images have no format unless atomics access them (`StorageImageReadWithoutFormat`, `StorageImageWriteWithoutFormat`):
     /// views of any format may be bound then. Otherwise texels are those of the format that `lift/resource.rs` chooses.
     pub images_without_format: bool,
+    /// Whether types of at least 16 bits (`min16float` and others of shaders without native 16-bit types) have 16 bits in registers.
+    /// Otherwise they have 32. In memory and between stages they have 32 in any case.
+    pub native_min_precision: bool,
+    /// Whether constant buffers are storage buffers that are only read: for hosts whose uniform buffers are smaller than Direct3D's
+    /// 64 KiB, or begin where Direct3D's need not.
+    pub constants_as_storage: bool,
+    /// Pixel shaders: for each target which of the components that the shader writes to it is in each of its components: 0 to 3.
+    /// For hosts whose formats have their components in another order.
+    pub target_swizzles: [[u8; 4]; 8],
     /// Bounds on the work.
     pub limits: Limits,
 }
@@ -122,12 +135,16 @@ impl LiftOptions {
         control_point_rows: None,
         all_resident: false,
         samples: None,
+        samples_constant: None,
         dual_source: false,
         invariant_position: false,
         interface_16bit: false,
         waves_without_helpers: false,
         precise: false,
         images_without_format: false,
+        native_min_precision: false,
+        constants_as_storage: false,
+        target_swizzles: [[0, 1, 2, 3]; 8],
         limits: Limits::DEFAULT,
     };
 }

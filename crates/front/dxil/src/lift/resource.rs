@@ -203,8 +203,8 @@ impl Cx<'_> {
     }
 }
 
-/// What a resource is in the IR.
-pub(super) fn kind(declared: &Declared) -> Lift<ResourceKind> {
+/// What a resource is in the IR; constant buffers are uniform or storage buffers.
+pub(super) fn kind(declared: &Declared, as_storage: bool) -> Lift<ResourceKind> {
     let access = if declared.class == Class::Uav { Access::ReadWrite } else { Access::Read };
     let texel = match declared.component {
         Some(Component::Sint) => Texel::Sint,
@@ -213,6 +213,7 @@ pub(super) fn kind(declared: &Declared) -> Lift<ResourceKind> {
     };
     let format = || format(texel, declared.components, declared.wide);
     Ok(match (declared.class, declared.shape) {
+        (Class::Cbv, _) if as_storage => ResourceKind::StorageBuffer { access },
         (Class::Cbv, _) => {
             let size = declared.bytes.clamp(1, MAX_CONSTANT_BUFFER).next_multiple_of(16);
             ResourceKind::UniformBuffer { size }
@@ -276,9 +277,10 @@ pub(super) fn drop_formats(ir: &mut IrModule) {
     }
 }
 
-/// What a descriptor of a resource is to the host.
-pub(super) fn descriptor_kind(declared: &Declared) -> DescriptorKind {
+/// What a descriptor of a resource is to the host; those of constant buffers are of uniform or storage buffers.
+pub(super) fn descriptor_kind(declared: &Declared, as_storage: bool) -> DescriptorKind {
     match (declared.class, declared.shape) {
+        (Class::Cbv, _) if as_storage => DescriptorKind::StorageBuffer,
         (Class::Cbv, _) => DescriptorKind::UniformBuffer,
         (Class::Sampler, _) => DescriptorKind::Sampler,
         (_, Shape::RawBuffer | Shape::StructuredBuffer) => DescriptorKind::StorageBuffer,

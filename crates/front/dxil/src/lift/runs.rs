@@ -12,7 +12,7 @@ use super::resource::Handle;
 use super::{Lift, Stop};
 use crate::bitcode::ValueId;
 use crate::program::{Class, Shape};
-use xenoglot_ir::{Kind, Op, Type, Value};
+use xenoglot_ir::{Op, Type, Value};
 
 /// Bytes of a word, and of the most words that are accessed at once.
 const WORD: u32 = 4;
@@ -267,13 +267,5 @@ impl Cx<'_> {
             at += part.count as usize;
         }
         Ok(())
-    }
-
-    /// A value in the form that buffers hold it in.
-    pub(super) fn in_buffer(&mut self, v: Value) -> Value {
-        match self.ty(v).kind() {
-            Kind::Bool => self.resize(v, Type::I32),
-            _ => v,
-        }
     }
 }

@@ -28,7 +28,7 @@ const AGS: &[(u64, &str)] = &[
     (0x20, "ShaderRealtimeClock"),
 ];
 
-/// NVAPI's operations.
+/// NVAPI's operations (`nvShaderExtnEnums.h`).
 const NVAPI: &[(u64, &str)] = &[
     (1, "NvShfl"),
     (2, "NvShflUp"),
@@ -38,10 +38,49 @@ const NVAPI: &[(u64, &str)] = &[
     (6, "NvAny"),
     (7, "NvBallot"),
     (8, "NvGetLaneId"),
-    (12, "an atomic on halves"),
-    (13, "an atomic on singles"),
-    (19, "NvGetSpecial"),
-    (20, "an atomic on 64-bit integers"),
+    (12, "an atomic on halves that are no words of a raw buffer"),
+    (13, "an atomic on singles other than sums in a raw buffer"),
+    (19, "NvGetSpecial of this kind"),
+    (20, "an atomic on 64-bit integers that are not in a raw buffer"),
+    (21, "NvWaveMatch"),
+    (28, "NvFootprint"),
+    (29, "NvFootprintBias"),
+    (30, "NvGetShadingRate"),
+    (31, "NvFootprintLevel"),
+    (32, "NvFootprintGrad"),
+    (33, "NvShflGeneric"),
+    (51, "NvEvaluateAttributeAtSampleForVPRS"),
+    (52, "NvEvaluateAttributeSnappedForVPRS"),
+    (67, "NvTraceRayHitObject"),
+    (68, "NvMakeHit"),
+    (69, "NvMakeHitWithRecordIndex"),
+    (70, "NvMakeMiss"),
+    (71, "NvReorderThread"),
+    (72, "NvInvokeHitObject"),
+    (73, "NvHitObject.IsMiss"),
+    (74, "NvHitObject.GetInstanceID"),
+    (75, "NvHitObject.GetInstanceIndex"),
+    (76, "NvHitObject.GetPrimitiveIndex"),
+    (77, "NvHitObject.GetGeometryIndex"),
+    (78, "NvHitObject.GetHitKind"),
+    (79, "NvHitObject.GetRayDesc"),
+    (80, "NvGetAttributesFromHitObject"),
+    (81, "NvHitObject.GetShaderTableIndex"),
+    (82, "NvHitObject.LoadLocalRootTableConstant"),
+    (83, "NvHitObject.IsHit"),
+    (84, "NvHitObject.IsNop"),
+    (85, "NvMakeNop"),
+    (86, "NvRtTriangleObjectPositions"),
+    (87, "NvRtMicroTriangleObjectPositions"),
+    (88, "NvRtMicroTriangleBarycentrics"),
+    (89, "NvRtIsMicroTriangleHit"),
+    (90, "NvRtIsBackFacing"),
+    (91, "NvRtMicroVertexObjectPosition"),
+    (92, "NvRtMicroVertexBarycentrics"),
+    (93, "NvRtGetClusterID"),
+    (94, "NvRtGetCandidateClusterID"),
+    (95, "NvRtGetCommittedClusterID"),
+    (96, "NvHitObject.GetClusterID"),
 ];
 
 impl<'a> Cx<'a> {
@@ -68,24 +107,6 @@ impl<'a> Cx<'a> {
             _ => return None,
         };
         Some(self.integer(address.value()?).ok()? & AGS_OPERATION)
-    }
-
-    /// The operation that a later store of the block puts at the start of the record whose number the current instruction,
-    /// an increment of the counter, returns.
-    fn nvapi_operation(&self) -> Option<u64> {
-        let mut insts = self.body.insts.get(self.at as usize..)?.iter();
-        let record = insts.next()?.result?;
-        let stored = |inst: &Inst| {
-            let (op, args) = self.dx_call(inst)?;
-            let args = |n: usize| args.get(n)?.value();
-            let is_store = matches!(op, Dx::BufferStore | Dx::RawBufferStore);
-            let is_start = args(1)? == record && self.integer(args(2)?).ok()? == 0;
-            (is_store && is_start).then(|| self.integer(args(3)?).ok()).flatten()
-        };
-        let is_end = |inst: &&Inst| {
-            matches!(inst.kind, InstKind::Jump(_) | InstKind::Branch { .. } | InstKind::Return(_))
-        };
-        insts.take_while(|inst| !is_end(inst)).find_map(stored)
     }
 
     /// The operation that an instruction calls, and the operands behind its number.

@@ -5,7 +5,7 @@ use crate::entities::Resource;
 use crate::func::Function;
 use crate::imm::{
     BarrierInfo, Dim, FloatFormat, HitInfo, Imm, ImmKind, Lanes, MemInfo, Order, QueryInfo, RayValue, Reduce,
-    Scope, Space, SubgroupInfo, TexInfo, TexOperands,
+    Scope, Space, SpecInfo, SubgroupInfo, TexInfo, TexOperands,
 };
 use crate::text::lex::Token;
 use crate::text::literal::{parse_lane, parse_number};
@@ -67,6 +67,12 @@ impl<'a> Parser<'a> {
                 committed: self.eat_word("committed")?,
                 column: if self.eat_word("column")? { self.number("column")? } else { 0 },
             }),
+            ImmKind::Spec => {
+                self.keyword("id", "`id`")?;
+                let id = self.number("number of a constant")?;
+                self.keyword("default", "`default`")?;
+                Imm::Spec(SpecInfo { id, default: self.number("default")? })
+            }
             ImmKind::Hit => Imm::Hit(HitInfo {
                 object: self.resource_name()?,
                 payload: self.resource_name()?,

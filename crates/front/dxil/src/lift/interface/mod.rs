@@ -125,6 +125,7 @@ impl<'a> Cx<'a> {
     fn passed_as(&self, element: &Element) -> Type {
         let is_narrow = self.options.interface_16bit
             && self.native16
+            && !self.wide_memory
             && element.is_narrow
             && matches!(element.semantic, Meaning::Arbitrary | Meaning::Target);
         match (element.component, is_narrow) {

@@ -159,7 +159,8 @@ impl Cx<'_> {
             Some((builtin, ty)) => self.builtin_var(Direction::Output, builtin, shape(ty)),
             None => {
                 let location = self.location(signature, element, row)?;
-                let ty = self.passed_as(element).with_lanes(element.columns).unwrap_or(Type::F32X4);
+                let columns = if self.swizzle(element, row).is_some() { 4 } else { element.columns };
+                let ty = self.passed_as(element).with_lanes(columns).unwrap_or(Type::F32X4);
                 let how = match patch {
                     Interpolation::Smooth if !fragment => interpolation(element)?,
                     how => how,
@@ -176,6 +177,15 @@ impl Cx<'_> {
             self.capture(element, row, var)?;
         }
         Ok(Target { var, index: None })
+    }
+
+    /// Which components a target takes, if it does not take each from its own.
+    fn swizzle(&self, element: &Element, row: u32) -> Option<[u8; 4]> {
+        let is_target = self.ir.stage == Stage::Fragment && element.semantic == Meaning::Target;
+        let first = Some(element.index).filter(|_| is_target)?;
+        let target = usize::try_from(first.checked_add(row)?).ok()?;
+        let swizzle = self.options.target_swizzles.get(target).copied();
+        swizzle.filter(|&swizzle| swizzle != [0, 1, 2, 3])
     }
 
     /// Captures an output where the remapper wants it.
@@ -227,6 +237,11 @@ impl Cx<'_> {
                 }
             }
             let Some(var) = whole else { continue };
+            if let Some(swizzle) = self.swizzle(element, row) {
+                let zero = self.constant(output.lane, 0);
+                let of = |from: u8| values.get(usize::from(from)).copied().unwrap_or(zero);
+                values = swizzle.map(of).into_iter().collect();
+            }
             // A position of fewer components ends in 0, 0, 1.
             let lanes = usize::from(self.ir.vars[var].ty.lanes());
             while values.len() < lanes {

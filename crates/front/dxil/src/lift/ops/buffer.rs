@@ -34,7 +34,8 @@ impl Cx<'_> {
                 let buffer = self.constant_buffer(call)?;
                 let ty = self.result_scalar(call, None)?;
                 let offset = self.arg(call, 1)?;
-                Ok(self.load_bytes(buffer, offset, ty)?.into())
+                let v = self.load_bytes(buffer, offset, self.held(ty))?;
+                Ok(self.of_memory(v, ty).into())
             }
             _ => Err(NOT_LIFTED),
         }
@@ -54,6 +55,9 @@ impl Cx<'_> {
     /// structured buffers is there: their status says that it is.
     fn buffer_load(&mut self, call: &Call<'_>) -> Lift<Made> {
         let handle = self.handle_of(call.arg(0)?)?;
+        if handle.declared.vendor == Some(Vendor::Nvapi) {
+            return self.nvapi_load(call);
+        }
         let used = self.used_members(call.result);
         if is_typed(&handle) {
             if used & 0xf == 0 && !self.asks_residency(call) {
@@ -78,9 +82,10 @@ impl Cx<'_> {
         };
         let used = [0, 1, 2, 3].map(|n| (used & mask) >> n & 1 != 0);
         if used.contains(&true) {
-            let run = self.run(&handle, call.arg(1)?, call.arg(2)?, ty.bytes().unwrap_or(4))?;
-            for (member, v) in members.iter_mut().zip(self.load_run(&run, ty, &used)?) {
-                *member = v.map_or(Val::Undef, Val::Scalar);
+            let held = self.held(ty);
+            let run = self.run(&handle, call.arg(1)?, call.arg(2)?, held.bytes().unwrap_or(4))?;
+            for (member, v) in members.iter_mut().zip(self.load_run(&run, held, &used)?) {
+                *member = v.map_or(Val::Undef, |v| Val::Scalar(self.of_memory(v, ty)));
             }
         } else {
             // What is wrong with the registers is an error all the same.
@@ -97,10 +102,13 @@ impl Cx<'_> {
         let vector = self.module.types.member(result, 0).ok_or(Stop::Unsupported("its result"))?;
         let scalar = self.scalar_type(self.lane_type(vector))?;
         let count = self.members_of(vector)?.unwrap_or(1) as usize;
-        let size = scalar.ty.bytes().unwrap_or(4);
-        let run = self.run(&handle, call.arg(1)?, call.arg(2)?, size)?;
-        let loaded = self.load_run(&run, scalar.ty, &vec![true; count])?;
-        let lanes = loaded.into_iter().map(|v| v.map_or(Val::Undef, Val::Scalar));
+        let held = self.held(scalar.ty);
+        let run = self.run(&handle, call.arg(1)?, call.arg(2)?, held.bytes().unwrap_or(4))?;
+        let loaded = self.load_run(&run, held, &vec![true; count])?;
+        let lanes: Vec<Val> = loaded
+            .into_iter()
+            .map(|v| v.map_or(Val::Undef, |v| Val::Scalar(self.of_memory(v, scalar.ty))))
+            .collect();
         Ok(Made::Value(Val::members([Val::members(lanes), self.mapped()])))
     }
 
@@ -108,7 +116,7 @@ impl Cx<'_> {
     fn vector_store(&mut self, call: &Call<'_>) -> Lift<Made> {
         let handle = self.handle_of(call.arg(0)?)?;
         let lanes = self.lanes(call.arg(3)?)?;
-        let lanes: Vec<Option<Value>> = lanes.into_iter().map(|v| Some(self.in_buffer(v))).collect();
+        let lanes: Vec<Option<Value>> = lanes.into_iter().map(|v| Some(self.to_memory(v))).collect();
         let run = self.run(&handle, call.arg(1)?, call.arg(2)?, self.size_of_first(&lanes))?;
         self.store_run(&run, &lanes)?;
         Ok(Made::Nothing)
@@ -116,6 +124,12 @@ impl Cx<'_> {
 
     fn buffer_store(&mut self, call: &Call<'_>) -> Lift<Made> {
         let handle = self.handle_of(call.arg(0)?)?;
+        if handle.declared.vendor == Some(Vendor::Nvapi) {
+            return self.nvapi_store(call);
+        }
+        if self.nvapi_marks(call, &handle) {
+            return Ok(Made::Nothing);
+        }
         if is_typed(&handle) {
             // All four are there: what is not said is repeated.
             let texel = self.stored_texel(call, &handle, 3)?;
@@ -129,7 +143,8 @@ impl Cx<'_> {
         for (n, value) in values.iter_mut().enumerate() {
             let id = call.arg(3 + n)?;
             if mask >> n & 1 == 1 && !self.is_undef(id) {
-                *value = Some(self.scalar(id)?);
+                let v = self.scalar(id)?;
+                *value = Some(self.to_memory(v));
             }
         }
         let run = self.run(&handle, call.arg(1)?, call.arg(2)?, self.size_of_first(&values))?;
@@ -186,6 +201,9 @@ impl Cx<'_> {
     /// Counts a structured buffer's records up or down: the number before or after.
     fn counter(&mut self, call: &Call<'_>) -> Lift<Made> {
         let handle = self.handle_of(call.arg(0)?)?;
+        if handle.declared.vendor == Some(Vendor::Nvapi) {
+            return self.nvapi_count(call);
+        }
         let down = self.integer(call.arg(1)?)? & 0x80 != 0;
         let (offset, step) = (self.i32(0), self.i32(if down { u32::MAX } else { 1 }));
         let counter = self.bind_counter(&handle)?;
@@ -220,7 +238,8 @@ impl Cx<'_> {
     /// What is looked at of a row of a constant buffer: 16 bytes as the result's members.
     fn constant_row(&mut self, call: &Call<'_>) -> Lift<Made> {
         let buffer = self.constant_buffer(call)?;
-        let ty = self.result_scalar(call, Some(0))?;
+        let result = self.result_scalar(call, Some(0))?;
+        let ty = self.held(result);
         let used = self.used_members(call.result);
         let row = self.arg(call, 1)?;
         let rows = self.i32(ROW.trailing_zeros());
@@ -231,7 +250,9 @@ impl Cx<'_> {
         let count = ROW / ty.bytes().unwrap_or(4);
         let looked_at = (used & ((1 << count) - 1)).count_ones();
         // The row at once, if more of it than one member is looked at; it is there as a whole.
-        let at_once = matches!(count, 4) && looked_at > 1 && !matches!(buffer, Bound::Inside(..));
+        let at_once = matches!(count, 4)
+            && looked_at > 1
+            && !matches!(buffer, Bound::Inside(..) | Bound::Window { .. });
         let whole = match at_once {
             true => {
                 let ty = ty.with_lanes(count as u8).unwrap_or(ty);
@@ -244,10 +265,14 @@ impl Cx<'_> {
         for n in 0..count {
             members.push(match (used >> n & 1, whole) {
                 (0, _) => Val::Undef,
-                (_, Some(row)) => Val::Scalar(self.b.extract(row, n as u8)),
+                (_, Some(row)) => {
+                    let v = self.b.extract(row, n as u8);
+                    Val::Scalar(self.of_memory(v, result))
+                }
                 (_, None) => {
                     let at = self.component_address(address, n, ty);
-                    Val::Scalar(self.load_bytes(buffer, at, ty)?)
+                    let v = self.load_bytes(buffer, at, ty)?;
+                    Val::Scalar(self.of_memory(v, result))
                 }
             });
         }

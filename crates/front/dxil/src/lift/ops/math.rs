@@ -95,7 +95,7 @@ impl Cx<'_> {
     }
 
     /// A float in another type.
-    pub(super) fn float(&mut self, v: Value, ty: Type) -> Value {
+    pub(in crate::lift) fn float(&mut self, v: Value, ty: Type) -> Value {
         if self.ty(v) == ty { v } else { self.b.convert(Op::F2f, Flags::NONE, v, ty) }
     }
 

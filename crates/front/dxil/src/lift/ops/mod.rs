@@ -9,6 +9,7 @@ mod handle;
 mod hit;
 mod math;
 mod node;
+mod nvapi;
 mod partition;
 mod primitive;
 mod ray;
@@ -19,6 +20,7 @@ mod wave;
 
 pub(super) use buffer::image_atomic;
 pub(super) use handle::UNKNOWN;
+pub(super) use nvapi::Nvapi;
 
 use super::cx::Cx;
 use super::int::Scalar;

@@ -71,6 +71,17 @@ impl Cx<'_> {
             return Ok(self.equal_bit(v, all));
         }
         let bits = if s.is_odd() { s.bits } else { holder.kind().bits() };
+        Ok(self.equal_bits(v, holder, (bits, all)))
+    }
+
+    /// A mask of the lanes that have this one's word.
+    pub(super) fn equal_words(&mut self, v: Value) -> Value {
+        let all = self.all_counted();
+        self.equal_bits(v, Type::I32, (32, all))
+    }
+
+    /// A mask of those of some lanes that have this one's bits, so many.
+    fn equal_bits(&mut self, v: Value, holder: Type, (bits, all): (u32, Value)) -> Value {
         let (zero, one) = (self.constant(holder, 0), self.constant(holder, 1));
         // The bit behind the last one: none where the value fills its type.
         let end = self.constant(holder, 1u64.checked_shl(bits).unwrap_or(0) & holder.kind().mask());
@@ -81,7 +92,7 @@ impl Cx<'_> {
             let more = cx.op(Op::IcmpNe, &[next, end]);
             (more, [next, cx.equal_bit(set, mask)])
         });
-        Ok(mask)
+        mask
     }
 
     /// The lanes of a mask for which a bit is what it is for this one.
@@ -93,7 +104,7 @@ impl Cx<'_> {
     }
 
     /// Does something to values, in a loop, as long as it says that there is more to do, which it says to all lanes alike.
-    fn rounds<const N: usize>(
+    pub(super) fn rounds<const N: usize>(
         &mut self,
         start: [Value; N],
         body: impl FnOnce(&mut Self, [Value; N]) -> (Value, [Value; N]),

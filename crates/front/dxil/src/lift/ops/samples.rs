@@ -6,6 +6,7 @@ use crate::lift::cx::Cx;
 use crate::lift::val::Val;
 use crate::lift::{Lift, Stop};
 use crate::ops::Op as Dx;
+use xenoglot_ir::imm::SpecInfo;
 use xenoglot_ir::{Imm, Op, Type, Value};
 
 /// Positions of the samples of a pixel, in sixteenths of it from its centre.
@@ -65,6 +66,10 @@ impl Cx<'_> {
 
     fn target_samples(&mut self) -> Lift<Value> {
         let known = self.options.samples.filter(|n| (1..=16).contains(n));
+        if let Some(id) = self.options.samples_constant {
+            let spec = SpecInfo { id, default: known.unwrap_or(1).into() };
+            return Ok(self.inst(Op::SpecConst, Imm::Spec(spec), &[], Type::I32));
+        }
         let samples = known.ok_or(Stop::Unsupported("the number of the targets' samples is not told"))?;
         Ok(self.i32(samples.into()))
     }

@@ -414,6 +414,9 @@ impl Cx<'_> {
     fn texture_store(&mut self, call: &Call<'_>) -> Lift<Made> {
         const SAMPLE: usize = 9;
         let (handle, mut info) = self.texture(call)?;
+        if self.nvapi_marks(call, &handle) {
+            return Ok(Made::Nothing);
+        }
         let coordinates = self.vector(call, 1, info.spatial() + u8::from(info.arrayed))?;
         let texel = self.stored_texel(call, &handle, 4)?;
         let mut args = vec![self.opaque(&handle, Kind::Img)?, coordinates];
