@@ -51,7 +51,7 @@ pub enum Error {
 /// A file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Y4m<'a> {
-    /// Form of the frames, planar.
+    /// Form of the frames: planar, or luma alone.
     pub format: Format,
     /// Width in luma samples, at least 1.
     pub width: usize,
@@ -73,7 +73,7 @@ impl<'a> Y4m<'a> {
     /// Reads the parameters.
     ///
     /// # Errors
-    /// When the bytes are no such file, or of a colour space without three planes.
+    /// When the bytes are no such file, or of a colour space other than 4:2:0, 4:2:2, 4:4:4 and grey.
     pub fn parse(bytes: &'a [u8]) -> Result<Y4m<'a>, Error> {
         let line = line(bytes, 0)?;
         let parameters = line.strip_prefix(MAGIC).filter(|rest| rest.first().is_none_or(|&b| b == b' '));
@@ -161,6 +161,15 @@ fn fraction(text: &str) -> Option<[u32; 2]> {
 fn color_space(name: &str) -> Result<(Format, Option<[Siting; 2]>), Error> {
     use Siting::{CositedEven, Midpoint};
     let unknown = || Error::ColorSpace(name.chars().take(32).collect());
+    let bits_of = |bits: &str| match bits {
+        "9" | "10" | "12" | "14" | "16" => bits.parse().map_err(|_| unknown()),
+        _ => Err(unknown()),
+    };
+    if let Some(bits) = name.strip_prefix("mono") {
+        let bits = if bits.is_empty() { 8 } else { bits_of(bits)? };
+        let format = Format { layout: Layout::Mono, subsampling: Subsampling::S444, bits, high: false };
+        return Ok((format, None));
+    }
     let (subsampling, rest) =
         [("420", Subsampling::S420), ("422", Subsampling::S422), ("444", Subsampling::S444)]
             .into_iter()
@@ -174,8 +183,8 @@ fn color_space(name: &str) -> Result<(Format, Option<[Siting; 2]>), Error> {
     };
     let bits = match rest.strip_prefix('p') {
         _ if siting.is_some() || rest.is_empty() => 8,
-        Some(bits @ ("9" | "10" | "12" | "14" | "16")) => bits.parse().map_err(|_| unknown())?,
-        _ => return Err(unknown()),
+        Some(bits) => bits_of(bits)?,
+        None => return Err(unknown()),
     };
     Ok((Format { layout: Layout::Planar, subsampling, bits, high: false }, siting))
 }

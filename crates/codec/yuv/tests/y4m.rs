@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use xenoglot_yuv::y4m::{Error, Y4m};
-use xenoglot_yuv::{Frame, Range, Siting, Subsampling};
+use xenoglot_yuv::{Frame, Layout, Range, Siting, Subsampling};
 
 /// A file of frames of these bytes.
 fn file(parameters: &str, frames: &[&[u8]]) -> Vec<u8> {
@@ -36,11 +36,24 @@ fn color_spaces() {
     assert_eq!(of("420p10"), Ok((Subsampling::S420, 10, false)));
     assert_eq!(of("422"), Ok((Subsampling::S422, 8, false)));
     assert_eq!(of("444p16"), Ok((Subsampling::S444, 16, false)));
-    for name in ["mono", "411", "444alpha", "420p11", "422jpeg", ""] {
+    for name in ["mono8", "monop10", "411", "444alpha", "420p11", "422jpeg", ""] {
         assert_eq!(of(name), Err(Error::ColorSpace(name.into())));
     }
     let bytes = file("W1 H1", &[]);
     assert_eq!(Y4m::parse(&bytes).unwrap().siting, Some([Siting::Midpoint; 2]));
+}
+
+#[test]
+fn grey() {
+    for (name, bits, bytes) in [("mono", 8, 6), ("mono10", 10, 12), ("mono16", 16, 12)] {
+        let planes = vec![7; bytes];
+        let file = file(&format!("W3 H2 C{name}"), &[&planes, &planes]);
+        let y4m = Y4m::parse(&file).unwrap();
+        assert_eq!((y4m.format.layout, y4m.format.bits, y4m.siting), (Layout::Mono, bits, None));
+        let frames: Vec<&[u8]> = y4m.frames().collect::<Result<_, _>>().unwrap();
+        assert_eq!(frames, [planes.as_slice(); 2]);
+        assert!(Frame::tight(y4m.format, 3, 2, frames[1]).is_ok());
+    }
 }
 
 #[test]
