@@ -659,7 +659,7 @@ fn minimum_precision_has_16_bits_where_that_is_asked_for() {
     let constants: Vec<u32> = scale.into_iter().chain([7, 0x5a5a, 0, 0]).collect();
     let record = |i: u32| {
         let floats = [i as f32 - 6.0, i as f32 * 0.25].map(f32::to_bits);
-        [floats[0], floats[1], (i * 37).wrapping_sub(200), i * 4099 + 5 & 0xffff]
+        [floats[0], floats[1], (i * 37).wrapping_sub(200), (i * 4099 + 5) & 0xffff]
     };
     let records: Vec<u32> = (0..16).flat_map(record).collect();
     let narrow = LiftOptions { native_min_precision: true, ..LiftOptions::default() };

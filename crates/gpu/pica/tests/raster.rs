@@ -1,5 +1,6 @@
 //! The CPU renderer's measure of its work.
 
+use xenoglot_pica::early_depth::EarlyDepth;
 use xenoglot_pica::memory::{FCRAM, Regions, VRAM};
 use xenoglot_pica::raster::Renderer;
 use xenoglot_pica::regs::*;
@@ -47,6 +48,7 @@ fn draw(texture: u32, triangles: &[Triangle], mut pixels: u64) -> Option<u64> {
         regs: &regs,
         tables: &tables,
         memory: &mut memory,
+        early_depth: &mut EarlyDepth::default(),
         triangles,
         pixels: &mut pixels,
     });

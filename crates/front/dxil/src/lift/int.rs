@@ -112,7 +112,7 @@ impl Cx<'_> {
     }
 
     /// A scalar as memory has it.
-    pub fn to_memory(&mut self, v: Value) -> Value {
+    pub fn as_memory(&mut self, v: Value) -> Value {
         let held = self.held(self.ty(v));
         self.as_type(v, held)
     }

@@ -442,7 +442,7 @@ impl Cx<'_> {
 
     /// A value in the form memory holds it in, and the logarithm of its alignment.
     fn stored(&mut self, v: Value) -> (Value, u8) {
-        let v = self.to_memory(v);
+        let v = self.as_memory(v);
         (v, self.ty(v).bytes().unwrap_or(4).trailing_zeros() as u8)
     }
 

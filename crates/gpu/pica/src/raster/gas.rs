@@ -249,7 +249,7 @@ mod tests {
         let mut tables = Tables::default();
         for (n, word) in tables.gas.iter_mut().enumerate() {
             // Red grows by 32 an entry, blue is constant.
-            *word = if n < COLORS { 16 } else { (n as u32 - 8) * 32 | 0x40_0000 };
+            *word = if n < COLORS { 16 } else { ((n as u32 - 8) * 32) | 0x40_0000 };
         }
         tables.fog = [0, 1, 2, 3].map(|n| [n * 32; 32]).as_flattened().try_into().unwrap();
         tables.fog = tables.fog.map(|n: u32| (n * 2047 / 128) << 13);

@@ -116,7 +116,7 @@ impl Cx<'_> {
     fn vector_store(&mut self, call: &Call<'_>) -> Lift<Made> {
         let handle = self.handle_of(call.arg(0)?)?;
         let lanes = self.lanes(call.arg(3)?)?;
-        let lanes: Vec<Option<Value>> = lanes.into_iter().map(|v| Some(self.to_memory(v))).collect();
+        let lanes: Vec<Option<Value>> = lanes.into_iter().map(|v| Some(self.as_memory(v))).collect();
         let run = self.run(&handle, call.arg(1)?, call.arg(2)?, self.size_of_first(&lanes))?;
         self.store_run(&run, &lanes)?;
         Ok(Made::Nothing)
@@ -144,7 +144,7 @@ impl Cx<'_> {
             let id = call.arg(3 + n)?;
             if mask >> n & 1 == 1 && !self.is_undef(id) {
                 let v = self.scalar(id)?;
-                *value = Some(self.to_memory(v));
+                *value = Some(self.as_memory(v));
             }
         }
         let run = self.run(&handle, call.arg(1)?, call.arg(2)?, self.size_of_first(&values))?;
