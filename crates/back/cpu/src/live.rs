@@ -133,9 +133,16 @@ fn begins_with(f: &Function, cfg: &Cfg, block: Block) -> Option<u32> {
     let first = f.blocks[block].insts.first().map_or(f.term(block).guest, |&inst| f.insts[inst].guest);
     let goes_on = |pred: Block| {
         let traps = f.edges(pred).iter().any(|edge| f.term(edge.block).kind == TermKind::Trap);
-        Some(pred) != f.entry() && (traps || f.term(pred).guest == first)
+        traps || f.term(pred).guest == first
     };
-    (!cfg.preds(block).iter().any(|pred| goes_on(pred.block))).then_some(first)
+    (!code_before(f, cfg, block).any(goes_on)).then_some(first)
+}
+
+/// The blocks that lead to a block, without those by which the function is entered: these have its address.
+fn code_before(f: &Function, cfg: &Cfg, block: Block) -> impl Iterator<Item = Block> {
+    let is_entry = |block| Some(block) == f.entry();
+    let enters = move |pred| is_entry(pred) || cfg.preds(pred).iter().all(|pred| is_entry(pred.block));
+    cfg.preds(block).iter().map(|pred| pred.block).filter(move |&pred| !enters(pred))
 }
 
 /// Before an instruction, by what is behind it.
@@ -154,7 +161,7 @@ fn before(f: &Function, block: Block, end: Set) -> Set {
 /// Whether accesses of a block belong to a guest instruction that begins in the block before, such as the branch that it is the
 /// delay slot of: that is executed again when they fail, with all that it reads.
 fn repeats(f: &Function, cfg: &Cfg, block: Block) -> bool {
-    let began = |guest| cfg.preds(block).iter().any(|pred| f.term(pred.block).guest == guest);
+    let began = |guest| code_before(f, cfg, block).any(|pred| f.term(pred).guest == guest);
     f.blocks[block].insts.iter().any(|&inst| is_access(f, inst) && began(f.insts[inst].guest))
 }
 
