@@ -189,7 +189,7 @@ module cpu "loop" {
     @0x108 v5 : bool = icmp.ne v3, v4
     @0x108 branch v5, block1, block2
   block2:
-    @0x10c v6 : i32 = const 0x10c
+    @0x10c v6 : i32 = const 0x200
     @0x10c exit v6
   }
 }
