@@ -79,7 +79,7 @@ impl Accesses {
         for &block in cfg.rpo() {
             let mut known = handed.remove(&block).unwrap_or_default();
             let mut accesses = f.blocks[block].insts.iter().filter(|&&inst| is_access(f, inst));
-            early[block] = !known.saved && live.is_early(block) && accesses.next().is_some();
+            early[block] = !known.saved && live.early(block).is_some() && accesses.next().is_some();
             known.saved |= early[block];
             for &inst in &f.blocks[block].insts {
                 match (f.insts[inst].op, f.insts[inst].imm, f.args(inst)) {

@@ -24,8 +24,8 @@ struct Sets {
     /// Before an access, and where its guest instruction begins, which the interpreter may execute again.
     access: SecondaryMap<Inst, Set>,
     in_loop: SecondaryMap<Block, bool>,
-    /// Whether the block is in a loop and begins with a guest instruction.
-    is_early: SecondaryMap<Block, bool>,
+    /// The address of the guest instruction that a block in a loop begins with.
+    early: SecondaryMap<Block, Option<u32>>,
     /// The blocks that begin with a guest instruction, by its address.
     by_address: FxHashMap<u32, Block>,
 }
@@ -44,11 +44,16 @@ impl Live {
             return Live::exact();
         }
         let mut sets = Sets::default();
+        let mut first: SecondaryMap<Block, Option<u32>> = SecondaryMap::new();
+        for &(block, address) in f.guest_code.iter().rev() {
+            first[block] = Some(address);
+        }
         for &block in cfg.rpo().iter().filter(|&&block| Some(block) != f.entry()) {
             sets.in_loop[block] = loops.depth(block) > 0;
-            if let Some(address) = begins_with(f, cfg, block) {
+            // The first instruction may be nothing in the IR, such as `nop`.
+            if let Some(address) = begins_with(f, cfg, block).map(|address| first[block].unwrap_or(address)) {
                 sets.by_address.insert(address, block);
-                sets.is_early[block] = sets.in_loop[block];
+                sets.early[block] = Some(address).filter(|_| sets.in_loop[block]);
             }
         }
         let mut changed = true;
@@ -86,10 +91,10 @@ impl Live {
         sets.map_or(Set::ALL, |sets| sets.access[inst])
     }
 
-    /// Whether registers are to be written to their homes where a block begins, and not before its first access: what it sets
-    /// and reads only itself is not yet set there.
-    pub(crate) fn is_early(&self, block: Block) -> bool {
-        self.0.as_ref().is_some_and(|sets| sets.is_early[block])
+    /// The address of a block, if registers are to be written to their homes where it begins, and not before its first access:
+    /// what it sets and reads only itself is not yet set there.
+    pub(crate) fn early(&self, block: Block) -> Option<u32> {
+        self.0.as_ref().and_then(|sets| sets.early[block])
     }
 }
 
@@ -205,7 +210,7 @@ module cpu "loop" {
         let slot = |name: &str| f.slots.iter().find(|slot| slot.1.name == name).map(|slot| slot.0);
         let (r2, r3): (Slot, Slot) = (slot("r2").expect("a slot"), slot("r3").expect("a slot"));
         let body = f.edges(f.entry().expect("an entry"))[0].block;
-        assert!(live.is_early(body));
+        assert_eq!(live.early(body), Some(0x100));
         assert!(!live.start(body).has(r2) && live.start(body).has(r3));
         // Behind the loop, everything may be read.
         assert!(live.end(f, body).has(r2));

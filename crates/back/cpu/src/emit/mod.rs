@@ -275,8 +275,10 @@ impl Emitter<'_> {
                 let v = self.hide(v);
                 self.b.def_var(self.variable(slot), v);
             }
-            if self.accesses.is_early(block) {
-                self.guest = f.blocks[block].insts.first().map_or(self.guest, |&inst| f.insts[inst].guest);
+            if self.accesses.is_early(block)
+                && let Some(address) = self.live.early(block)
+            {
+                self.guest = address;
                 self.save(self.live.start(block))?;
             }
             for &inst in &f.blocks[block].insts {
