@@ -128,7 +128,9 @@ impl Sets {
             }
             set = step(f, inst, set);
         }
-        open.drain(..).for_each(|access| self.access[access] = self.access[access].and(set));
+        // What began in a block before reads registers there: all, as far as is known here.
+        let start = self.start[block];
+        open.drain(..).for_each(|access| self.access[access] = self.access[access].and(start));
     }
 }
 
