@@ -52,9 +52,9 @@ pub trait Engine {
     /// instruction. Engines of which that is true anyway do nothing.
     fn repeat_itself(&mut self) {}
 
-    /// Says whether somebody looks at the registers of an instruction that faults, such as a handler of the guest's. Engines
-    /// begin with `true`: all registers are exact then. With `false`, those that the code sets again before it reads them may have
-    /// older values at a fault and where fuel ends a run.
+    /// Sets whether all registers are to be exact when an instruction faults and where fuel ends a run. Engines begin with `true`.
+    /// With `false`, a register that the guest is going to set before it reads it may have an older value there: for guests without
+    /// a handler that would see it.
     fn exact_registers(&mut self, _exact: bool) {}
 }
 

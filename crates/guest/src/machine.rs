@@ -24,8 +24,8 @@ pub trait Kernel {
     /// An instruction that did not complete.
     fn exception(&mut self, cpu: &mut Cpu, memory: &mut Memory, exception: &Exception) -> Action<Self::Exit>;
 
-    /// Whether the kernel, or the program by way of it, looks at registers of instructions that did not complete. See
-    /// [`Engine::exact_registers`].
+    /// Whether the kernel, or a handler that it calls, may read the registers of an instruction that did not complete: the argument
+    /// of [`Engine::exact_registers`].
     fn looks_at_registers(&self) -> bool {
         true
     }

@@ -158,7 +158,7 @@ impl Engine {
 /// Marks where nothing may write.
 const GUARD: [u8; 16] = [0xa5; 16];
 
-/// Arguments of a local root signature: two constants that nobody looks at, and an address.
+/// Arguments of a local root signature: two constants that the shader does not read, and an address.
 const LOCAL: [u8; 16] = [0x5a; 16];
 const LOCAL_ADDRESS: u32 = 8;
 
@@ -367,18 +367,22 @@ fn stored(buffer: &[u8]) -> Vec<u32> {
     values
 }
 
+/// Runs `wg_broadcast_thread` with two groups that count from 100 on, and three from 1000 on.
+fn run_two_groups_and_three(graph: &mut Graph, engine: &mut Engine) {
+    graph.give("root", 0, [bytes(&[2, 1, 1, 100]), bytes(&[3, 1, 1, 1000])]);
+    let mut buffer = vec![0; 4 * 256];
+    graph.run(engine, &mut buffer);
+    // Every second invocation gives a record.
+    let want: Vec<u32> = (0..32).map(|n| 100 + 2 * n).chain((0..48).map(|n| 1000 + 2 * n)).collect();
+    assert_eq!(stored(&buffer), want);
+    assert_eq!(graph.lost, 0);
+}
+
 #[test]
 fn a_grid_for_each_record_and_an_invocation_for_each_record() {
     for mut engine in engines() {
         let mut graph = Graph::load("dxil-2/stages/wg_broadcast_thread");
-        // Two groups from 100 on, and three from 1000 on.
-        graph.give("root", 0, [bytes(&[2, 1, 1, 100]), bytes(&[3, 1, 1, 1000])]);
-        let mut buffer = vec![0; 4 * 256];
-        graph.run(&mut engine, &mut buffer);
-        // Every second invocation gives a record.
-        let want: Vec<u32> = (0..32).map(|n| 100 + 2 * n).chain((0..48).map(|n| 1000 + 2 * n)).collect();
-        assert_eq!(stored(&buffer), want);
-        assert_eq!(graph.lost, 0);
+        run_two_groups_and_three(&mut graph, &mut engine);
     }
 }
 
@@ -399,12 +403,7 @@ fn arguments_of_a_local_root_signature() {
         graph.is_local = true;
         let is_buffer = |kind: &ResourceKind| matches!(kind, ResourceKind::StorageBuffer { .. });
         assert!(graph.nodes.iter().all(|l| !l.module.resources.values().any(|r| is_buffer(&r.kind))));
-        graph.give("root", 0, [bytes(&[2, 1, 1, 100]), bytes(&[3, 1, 1, 1000])]);
-        let mut buffer = vec![0; 4 * 256];
-        graph.run(&mut engine, &mut buffer);
-        let want: Vec<u32> = (0..32).map(|n| 100 + 2 * n).chain((0..48).map(|n| 1000 + 2 * n)).collect();
-        assert_eq!(stored(&buffer), want);
-        assert_eq!(graph.lost, 0);
+        run_two_groups_and_three(&mut graph, &mut engine);
     }
 }
 

@@ -29,8 +29,8 @@ pub(crate) struct Needs {
 #[derive(Default)]
 pub(crate) struct Accesses {
     needs: SecondaryMap<Inst, Needs>,
-    /// Blocks that write registers to their homes where they begin, and not before their first access.
-    early: SecondaryMap<Block, bool>,
+    /// The guest addresses of blocks that write registers to their homes where they begin, not before their first access.
+    early: SecondaryMap<Block, Option<u32>>,
 }
 
 /// A value and what is added to it.
@@ -74,13 +74,13 @@ pub(crate) fn is_access(f: &Function, inst: Inst) -> bool {
 impl Accesses {
     pub(crate) fn new(f: &Function, cfg: &Cfg, live: &Live) -> Accesses {
         let mut needs: SecondaryMap<Inst, Needs> = SecondaryMap::new();
-        let mut early: SecondaryMap<Block, bool> = SecondaryMap::new();
+        let mut early: SecondaryMap<Block, Option<u32>> = SecondaryMap::new();
         let mut handed: FxHashMap<Block, Known> = FxHashMap::default();
         for &block in cfg.rpo() {
             let mut known = handed.remove(&block).unwrap_or_default();
-            let mut accesses = f.blocks[block].insts.iter().filter(|&&inst| is_access(f, inst));
-            early[block] = !known.saved && live.early(block).is_some() && accesses.next().is_some();
-            known.saved |= early[block];
+            let has_access = f.blocks[block].insts.iter().any(|&inst| is_access(f, inst));
+            early[block] = live.early(block).filter(|_| has_access && !known.saved);
+            known.saved |= early[block].is_some();
             for &inst in &f.blocks[block].insts {
                 match (f.insts[inst].op, f.insts[inst].imm, f.args(inst)) {
                     (Op::SlotSet, Imm::Slot(slot), &[v]) => {
@@ -113,7 +113,8 @@ impl Accesses {
         self.needs[inst]
     }
 
-    pub(crate) fn is_early(&self, block: Block) -> bool {
+    /// The guest address of a block, if it writes registers to their homes where it begins.
+    pub(crate) fn early(&self, block: Block) -> Option<u32> {
         self.early[block]
     }
 }

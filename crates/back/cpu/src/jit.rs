@@ -67,7 +67,7 @@ pub struct Jit {
     refused: FxHashSet<u32>,
     /// The memory that all of this is of.
     memory: Option<Identity>,
-    /// Whether registers are exact at faults, also those that nobody reads after that.
+    /// Whether code keeps all registers exact at faults, not only live ones.
     exact: bool,
     /// A program that was compiled ahead of time, and whether memory has it.
     pub(crate) library: Option<Arc<Library>>,
@@ -509,7 +509,7 @@ impl Engine for Jit {
             self.exact = true;
             self.clear();
         } else if !exact && self.regions.is_empty() && self.orders.len() == 0 {
-            // Code that is exact is right, too.
+            // Only before there is code: what is exact already stays so.
             self.exact = false;
         }
     }

@@ -1,27 +1,30 @@
-//! Which registers somebody may still read: only those have to be in their homes where a loop goes round or an access may fail.
+//! Liveness of registers: which of them may be read before they are set.
 //!
-//! A register that is set again on every way before it is read need not be in its home for the guest to compute the same. Its
-//! value shows only to somebody who looks at the registers of an instruction that faults, so all of this is off
-//! ([`Live::exact`]) when the guest has a handler for that, or somebody asks for exact registers. Outside of loops registers are
-//! exact anyway: writing them costs little there.
+//! In loops, only live registers are written to their homes on the way back and before an access that may fault; the guest computes
+//! the same. The old values of the others show only to a handler that looks at the registers of a faulting instruction, and
+//! where fuel ends a run. So when the guest has such a handler, or the embedder asks for exact registers, all registers count
+//! as live ([`Live::exact`]), and outside of loops they always do: the stores cost little there.
 
 use crate::accesses::is_access;
 use crate::registers::{Set, leaves};
 use rustc_hash::FxHashMap;
 use xenoglot_ir::analysis::{Cfg, Loops};
 use xenoglot_ir::entity::SecondaryMap;
+use xenoglot_ir::func::Edge;
 use xenoglot_ir::{Block, Function, Imm, Inst, Op, TermKind};
 
-/// The registers that may be read, by place. `None` for all of them everywhere.
+/// The live registers, by place. `None` when all of them are live everywhere.
 pub(crate) struct Live(Option<Sets>);
+
+/// The live registers where blocks begin.
+type Starts = SecondaryMap<Block, Set>;
 
 #[derive(Default)]
 struct Sets {
-    /// Where a block begins.
-    start: SecondaryMap<Block, Set>,
-    /// Behind its instructions.
+    start: Starts,
+    /// At the ends of blocks, before their terminators.
     end: SecondaryMap<Block, Set>,
-    /// Before an access, and where its guest instruction begins, which the interpreter may execute again.
+    /// Before an access, together with those where its guest instruction begins: the interpreter may execute all of that again.
     access: SecondaryMap<Inst, Set>,
     in_loop: SecondaryMap<Block, bool>,
     /// The address of the guest instruction that a block in a loop begins with.
@@ -31,12 +34,12 @@ struct Sets {
 }
 
 impl Live {
-    /// All registers may be read everywhere.
+    /// All registers are live everywhere.
     pub(crate) fn exact() -> Live {
         Live(None)
     }
 
-    /// What may be read in `f`.
+    /// The live registers of `f`.
     pub(crate) fn new(f: &Function, cfg: &Cfg) -> Live {
         let mut loops = Loops::default();
         loops.compute(f, cfg);
@@ -48,23 +51,21 @@ impl Live {
         for &(block, address) in f.guest_code.iter().rev() {
             first[block] = Some(address);
         }
+        let mut repeated: SecondaryMap<Block, bool> = SecondaryMap::new();
         for &block in cfg.rpo().iter().filter(|&&block| Some(block) != f.entry()) {
             sets.in_loop[block] = loops.depth(block) > 0;
-            // The first instruction may be nothing in the IR, such as `nop`.
+            repeated[block] = repeats(f, cfg, block);
+            // An instruction such as `nop` has no ops, so the first op may be that of a later one.
             if let Some(address) = begins_with(f, cfg, block).map(|address| first[block].unwrap_or(address)) {
                 sets.by_address.insert(address, block);
                 sets.early[block] = Some(address).filter(|_| sets.in_loop[block]);
             }
         }
-        let mut changed = true;
-        while std::mem::take(&mut changed) {
-            for &block in cfg.rpo().iter().rev() {
-                let end = sets.after(f, block);
-                let start = if repeats(f, cfg, block) { Set::ALL } else { before(f, block, end) };
-                changed |= sets.start[block] != start;
-                sets.start[block] = start;
-                sets.end[block] = end;
-            }
+        let by_address = &sets.by_address;
+        let at_exit = |starts: &Starts, block| live_at_exit(f, by_address, starts, block);
+        sets.start = starts(f, cfg, |block| repeated[block], at_exit);
+        for &block in cfg.rpo() {
+            sets.end[block] = end(f, &sets.start, block, at_exit);
         }
         for &block in cfg.rpo().iter().filter(|&&block| loops.depth(block) > 0) {
             sets.accesses(f, block);
@@ -72,15 +73,15 @@ impl Live {
         Live(Some(sets))
     }
 
-    /// Where a block begins.
+    /// Where a block begins, which is in a loop.
     pub(crate) fn start(&self, block: Block) -> Set {
         self.0.as_ref().map_or(Set::ALL, |sets| sets.start[block])
     }
 
-    /// Behind the instructions of a block.
+    /// At the end of a block, before its terminator.
     pub(crate) fn end(&self, f: &Function, block: Block) -> Set {
         let sets = self.0.as_ref();
-        // Ends by fuel lie outside of the loops that they end.
+        // Blocks that leave a loop for want of fuel are not part of it.
         let sets = sets.filter(|sets| sets.in_loop[block] || f.term(block).kind == TermKind::Exit);
         sets.map_or(Set::ALL, |sets| sets.end[block])
     }
@@ -91,27 +92,15 @@ impl Live {
         sets.map_or(Set::ALL, |sets| sets.access[inst])
     }
 
-    /// The address of a block, if registers are to be written to their homes where it begins, and not before its first access:
-    /// what it sets and reads only itself is not yet set there.
+    /// The guest address of a block in a loop that is to write registers to their homes where it begins. Before its first access
+    /// it would have to write those as well that it has set for its own use.
     pub(crate) fn early(&self, block: Block) -> Option<u32> {
         self.0.as_ref().and_then(|sets| sets.early[block])
     }
 }
 
 impl Sets {
-    /// Behind the instructions of a block, as far as it is known of the blocks behind it.
-    fn after(&self, f: &Function, block: Block) -> Set {
-        let term = f.term(block);
-        if !leaves(term.kind) {
-            return term.edges.iter().fold(Set::default(), |set, edge| set.and(self.start[edge.block]));
-        }
-        // A loop that fuel ends goes on where it stopped.
-        let is_exit = term.kind == TermKind::Exit;
-        let pc = f.term_args(block).first().filter(|_| is_exit).and_then(|&pc| f.const_bits(pc));
-        let block = pc.and_then(|pc| self.by_address.get(&(pc.0[0] as u32)));
-        block.map_or(Set::ALL, |&block| self.start[block])
-    }
-
+    /// Finds the live registers before the accesses of a block.
     fn accesses(&mut self, f: &Function, block: Block) {
         let mut set = self.end[block];
         // Accesses of the guest instruction at hand.
@@ -128,48 +117,85 @@ impl Sets {
             }
             set = step(f, inst, set);
         }
-        // What began in a block before reads registers there: all, as far as is known here.
+        // A guest instruction that began in a block before may read any register there.
         let start = self.start[block];
         open.drain(..).for_each(|access| self.access[access] = self.access[access].and(start));
     }
 }
 
-/// The address of the guest instruction that a block begins with; `None` when it goes on with one of the block before, or behind
-/// one that may be left to the interpreter, which the count of fuel does not have yet.
+/// The live registers where blocks begin, by those at exits. Blocks for which `is_whole` holds have all registers live.
+pub(crate) fn starts(
+    f: &Function,
+    cfg: &Cfg,
+    is_whole: impl Fn(Block) -> bool,
+    at_exit: impl Fn(&Starts, Block) -> Set,
+) -> Starts {
+    let mut starts = Starts::new();
+    let mut changed = true;
+    while std::mem::take(&mut changed) {
+        for &block in cfg.rpo().iter().rev() {
+            let start = match is_whole(block) {
+                true => Set::ALL,
+                false => {
+                    let end = end(f, &starts, block, &at_exit);
+                    f.blocks[block].insts.iter().rev().fold(end, |set, &inst| step(f, inst, set))
+                }
+            };
+            changed |= starts[block] != start;
+            starts[block] = start;
+        }
+    }
+    starts
+}
+
+/// The live registers at the end of a block.
+fn end(f: &Function, starts: &Starts, block: Block, at_exit: impl Fn(&Starts, Block) -> Set) -> Set {
+    match leaves(f.term(block).kind) {
+        true => at_exit(starts, block),
+        false => f.edges(block).iter().fold(Set::default(), |set, edge| set.and(starts[edge.block])),
+    }
+}
+
+/// The live registers where a block leaves the function: all, unless a loop is left for want of fuel, which goes on at the
+/// same address later.
+fn live_at_exit(f: &Function, by_address: &FxHashMap<u32, Block>, starts: &Starts, block: Block) -> Set {
+    let is_exit = f.term(block).kind == TermKind::Exit;
+    let pc = f.term_args(block).first().filter(|_| is_exit).and_then(|&pc| f.const_bits(pc));
+    let block = pc.and_then(|pc| by_address.get(&(pc.0[0] as u32)));
+    block.map_or(Set::ALL, |&block| starts[block])
+}
+
+/// The address of the guest instruction that a block begins with. `None` when that instruction began in a block before, or when
+/// the instruction before may be left to the interpreter: the count of fuel does not have that one yet.
 fn begins_with(f: &Function, cfg: &Cfg, block: Block) -> Option<u32> {
     let first = f.blocks[block].insts.first().map_or(f.term(block).guest, |&inst| f.insts[inst].guest);
-    let goes_on = |pred: Block| {
-        let traps = f.edges(pred).iter().any(|edge| f.term(edge.block).kind == TermKind::Trap);
-        traps || f.term(pred).guest == first
-    };
+    let is_trap = |edge: &Edge| f.term(edge.block).kind == TermKind::Trap;
+    let goes_on = |pred: Block| f.edges(pred).iter().any(is_trap) || f.term(pred).guest == first;
     (!code_before(f, cfg, block).any(goes_on)).then_some(first)
 }
 
-/// The blocks that lead to a block, without those by which the function is entered: these have its address.
+/// Whether an access of a block belongs to a guest instruction that began in a block before, as the delay slot of a likely branch
+/// does: when it fails, the interpreter executes that instruction again, with all that it reads.
+fn repeats(f: &Function, cfg: &Cfg, block: Block) -> bool {
+    let began = |guest| code_before(f, cfg, block).any(|pred| f.term(pred).guest == guest);
+    f.blocks[block].insts.iter().any(|&inst| is_access(f, inst) && began(f.insts[inst].guest))
+}
+
+/// The predecessors of a block that are the guest's code. The others, by which the function is entered, have the block's own
+/// address.
 fn code_before(f: &Function, cfg: &Cfg, block: Block) -> impl Iterator<Item = Block> {
     let is_entry = |block| Some(block) == f.entry();
     let enters = move |pred| is_entry(pred) || cfg.preds(pred).iter().all(|pred| is_entry(pred.block));
     cfg.preds(block).iter().map(|pred| pred.block).filter(move |&pred| !enters(pred))
 }
 
-/// Before an instruction, by what is behind it.
+/// The live registers before an instruction, by those behind it.
 fn step(f: &Function, inst: Inst, set: Set) -> Set {
     match (f.insts[inst].op, f.insts[inst].imm) {
         (Op::SlotGet, Imm::Slot(slot)) => set.with(slot),
         (Op::SlotSet, Imm::Slot(slot)) => set.without(Set::default().with(slot)),
         _ => set,
     }
-}
-
-fn before(f: &Function, block: Block, end: Set) -> Set {
-    f.blocks[block].insts.iter().rev().fold(end, |set, &inst| step(f, inst, set))
-}
-
-/// Whether accesses of a block belong to a guest instruction that begins in the block before, such as the branch that it is the
-/// delay slot of: that is executed again when they fail, with all that it reads.
-fn repeats(f: &Function, cfg: &Cfg, block: Block) -> bool {
-    let began = |guest| code_before(f, cfg, block).any(|pred| f.term(pred).guest == guest);
-    f.blocks[block].insts.iter().any(|&inst| is_access(f, inst) && began(f.insts[inst].guest))
 }
 
 #[cfg(test)]

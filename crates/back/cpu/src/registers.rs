@@ -2,7 +2,7 @@
 
 use crate::accesses::{Accesses, is_access};
 use crate::error::CompileError;
-use crate::live::Live;
+use crate::live::{self, Live};
 use xenoglot_ir::analysis::{Cfg, Loops};
 use xenoglot_ir::entity::{EntityRef, SecondaryMap};
 use xenoglot_ir::{Block, Function, Imm, Inst, Op, Slot, TermKind};
@@ -108,7 +108,8 @@ impl Registers {
 fn globals(f: &Function, cfg: &Cfg, homes: Set) -> Set {
     let mut loops = Loops::default();
     loops.compute(f, cfg);
-    let live = live(f, cfg, homes);
+    // What is read behind the function does not make a register worth carrying.
+    let live = live::starts(f, cfg, |_| false, |_, _| Set::default());
     let mut uses = vec![0u64; f.slots.len()];
     for &block in cfg.rpo() {
         let Some(header) = loops.innermost(block).map(|l| loops.loops()[l].header) else { continue };
@@ -146,33 +147,12 @@ fn is_copy(f: &Function, inst: Inst) -> bool {
     made.is_some_and(|made| f.insts[made].op == Op::SlotGet)
 }
 
-/// Backwards, by block: slots that are read before they are set.
-fn live(f: &Function, cfg: &Cfg, homes: Set) -> SecondaryMap<Block, Set> {
-    let mut live: SecondaryMap<Block, Set> = SecondaryMap::new();
-    let mut changed = true;
-    while std::mem::take(&mut changed) {
-        for &block in cfg.rpo().iter().rev() {
-            let mut set = f.edges(block).iter().fold(Set::default(), |set, edge| set.and(live[edge.block]));
-            for &inst in f.blocks[block].insts.iter().rev() {
-                match (f.insts[inst].op, f.insts[inst].imm) {
-                    (Op::SlotGet, Imm::Slot(slot)) if homes.has(slot) => set = set.with(slot),
-                    (Op::SlotSet, Imm::Slot(slot)) => set = set.without(Set::default().with(slot)),
-                    _ => {}
-                }
-            }
-            changed |= set != live[block];
-            live[block] = set;
-        }
-    }
-    live
-}
-
 /// Forwards, over all paths: slots that were set, and not saved since.
 fn dirty(f: &Function, cfg: &Cfg, homes: Set, accesses: &Accesses) -> SecondaryMap<Block, Set> {
     let mut sets: SecondaryMap<Block, Set> = SecondaryMap::new();
     let mut saved: SecondaryMap<Block, bool> = SecondaryMap::new();
     for &block in cfg.rpo() {
-        saved[block] = accesses.is_early(block);
+        saved[block] = accesses.early(block).is_some();
         for &inst in &f.blocks[block].insts {
             match (f.insts[inst].op, f.insts[inst].imm) {
                 (Op::SlotSet, Imm::Slot(slot)) if homes.has(slot) => sets[block] = sets[block].with(slot),
@@ -211,7 +191,7 @@ fn fill(
         let (mut read, mut killed) = (Set::default(), Set::default());
         // Those that differ from their homes and were not set here.
         let mut differs = dirty[block];
-        if accesses.is_early(block) {
+        if accesses.early(block).is_some() {
             read = read.and(differs.in_both(live.start(block)));
             differs = Set::default();
         }

@@ -2,16 +2,15 @@
 //! meanwhile.
 #![cfg(all(unix, target_arch = "x86_64"))]
 
+mod common;
+
+use common::{CODE, guest};
 use std::time::{Duration, Instant};
 use xenoglot_cpu::{Jit, Options};
 use xenoglot_guest::memory::{FaultKind, Memory, Rights};
 use xenoglot_guest::{Cause, Cpu, Engine, Event, Interpreter, reg};
-use xenoglot_mips::Endian;
 use xenoglot_testgen::property::budget;
 use xenoglot_testgen::skip::skip;
-
-const CODE: u32 = 0x40_0000;
-const ALL: Rights = Rights::READ.and(Rights::WRITE).and(Rights::EXECUTE);
 
 /// Adds a number to `v1` as often as `a0` says.
 const LOOP: [u32; 6] = [
@@ -24,16 +23,6 @@ const LOOP: [u32; 6] = [
 ];
 /// The instruction that has the number.
 const NUMBER: u32 = CODE + 4;
-
-fn guest(words: &[u32]) -> (Cpu, Memory) {
-    let mut memory = Memory::new(1 << 20);
-    memory.map(CODE, 0x1000, ALL);
-    let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_be_bytes()).collect();
-    memory.poke(CODE, &bytes).expect("mapped");
-    let mut cpu = Cpu::new(Endian::Big);
-    cpu.pc = CODE;
-    (cpu, memory)
-}
 
 fn jit(threshold: u32) -> Jit {
     Jit::new(Options { threshold, background: true, ..Options::default() }).expect("a host with code")
@@ -131,41 +120,6 @@ fn programs_that_change_themselves_meanwhile_do_as_interpreted() {
         let mut engine = jit(threshold);
         assert_eq!(engine.run(&mut cpu, &mut memory, &mut u64::MAX.clone()), Event::Syscall);
         assert_eq!(cpu, expected);
-    }
-}
-
-/// A loop that changes its own first instruction, to one that reads the register it set before: its value is right although
-/// the code before had no need to keep it, as `synci` says that there is other code.
-#[test]
-fn changed_code_finds_registers_that_the_old_code_had_no_need_for() {
-    let words = [
-        0x3c09_0040, // lui t1, 0x40
-        0x3c0b_2508, // lui t3, 0x2508
-        0x356b_0001, // ori t3, t3, 1: addiu t0, t0, 1
-        0x0000_1821, // move v1, zero
-        0x3404_0064, // li a0, 100
-        0x2408_0007, // loop: li t0, 7, which is overwritten
-        0x0068_1821, // addu v1, v1, t0
-        0x2485_ffce, // addiu a1, a0, -50
-        0x14a0_0003, // bnez a1, on
-        0,
-        0xad2b_0014, // sw t3, 20(t1)
-        0x053f_0000, // synci 0(t1)
-        0x2484_ffff, // on: addiu a0, a0, -1
-        0x1c80_fff7, // bgtz a0, loop
-        0,
-        0x0000_000c, // syscall
-    ];
-    let (mut expected, mut memory) = guest(&words);
-    assert_eq!(Interpreter::default().run(&mut expected, &mut memory, &mut u64::MAX.clone()), Event::Syscall);
-    assert_eq!(expected.get(reg::V1), 51 * 7 + (8..57).sum::<u32>());
-    for threshold in [0, 1, 10] {
-        let (mut cpu, mut memory) = guest(&words);
-        let options = Options { threshold, baseline: None, background: false, ..Options::default() };
-        let mut engine = Jit::new(options).expect("a host with code");
-        engine.exact_registers(false);
-        assert_eq!(engine.run(&mut cpu, &mut memory, &mut u64::MAX.clone()), Event::Syscall);
-        assert_eq!(cpu, expected, "{threshold}");
     }
 }
 

@@ -1,12 +1,13 @@
 //! What guest code does to the host: nothing.
 #![cfg(all(unix, target_arch = "x86_64"))]
 
+mod common;
+
+use common::CODE;
 use xenoglot_cpu::{Jit, Options};
 use xenoglot_guest::memory::{FaultKind, Memory, Rights};
 use xenoglot_guest::{Cause, Cpu, Engine, Event, Interpreter, reg};
-use xenoglot_mips::Endian;
 
-const CODE: u32 = 0x40_0000;
 const STACK: u32 = 0x7f00_0000;
 
 fn jit() -> Jit {
@@ -15,14 +16,8 @@ fn jit() -> Jit {
 
 /// A guest with code that may be written, and 16 MiB of stack.
 fn guest(words: &[u32]) -> (Cpu, Memory) {
-    let mut memory = Memory::new(1 << 26);
-    let both = Rights::READ.and(Rights::WRITE);
-    memory.map(CODE, 0x1000, both.and(Rights::EXECUTE));
-    memory.map(STACK, 1 << 24, both);
-    let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_be_bytes()).collect();
-    memory.poke(CODE, &bytes).expect("mapped");
-    let mut cpu = Cpu::new(Endian::Big);
-    cpu.pc = CODE;
+    let (mut cpu, mut memory) = common::guest(words);
+    memory.map(STACK, 1 << 24, Rights::READ.and(Rights::WRITE));
     cpu.set(reg::SP, STACK + (1 << 24) - 64);
     (cpu, memory)
 }

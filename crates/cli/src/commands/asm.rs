@@ -15,8 +15,7 @@ pub struct Args {
     /// Truncate constants to 24-bit floats instead of rounding them to the nearest.
     #[arg(long)]
     truncate: bool,
-    /// Write the file that picasso writes, byte for byte: constants, operand descriptors, NOPs, input masks and the order of names
-    /// as it has them.
+    /// Write the same bytes as picasso 2.7.1: its constants, operand descriptors, NOPs, input masks and order of names.
     #[arg(long, conflicts_with = "truncate")]
     picasso: bool,
 }

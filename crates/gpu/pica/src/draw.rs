@@ -71,9 +71,9 @@ impl Seen {
     }
 }
 
-/// Which vertices of a draw are loaded and not found among those of late.
+/// The vertices that a draw loaded last, which it does not load again.
 ///
-/// Of a draw with indices the chip finds a vertex that is among the last 64 that it loaded (vectors/picagpu/FORMAT.md,
+/// In a draw with indices, the chip reuses a vertex that is among the last 64 that it loaded (vectors/picagpu/FORMAT.md,
 /// section 4).
 #[derive(Default)]
 struct Loaded(VecDeque<u32>);
@@ -500,7 +500,7 @@ mod tests {
     }
 
     #[test]
-    fn a_vertex_of_late_is_not_loaded_again() {
+    fn a_vertex_loaded_lately_is_not_loaded_again() {
         let mut loaded = Loaded::default();
         assert_eq!(loaded.last([3, 4, 3].into_iter(), true), Some(4));
         assert_eq!(loaded.last([3].into_iter(), true), None);

@@ -265,7 +265,7 @@ fn attributes_are_kept_if_the_chip_is_asked_for() {
     let (mut memory, mut commands) = scene(16);
     memory.bytes_mut(VERTICES + 0x100, 5).unwrap().copy_from_slice(&[3, 7, 3, 7, 3]);
     commands.set(VERTEX_COUNT, 5).set(INDEX_ARRAY, 0x100).set(DRAW_INDEXED, 1);
-    // The last vertex that is not among those of late is 7. The array is gone.
+    // The last vertex that is loaded is 7; the second 3 is reused. Then the array is gone.
     commands.set(LOADER + 2, 0).set(RESTART, 1).set(VERTEX_COUNT, 3).set(DRAW_ARRAYS, 1);
     let bytes = place(&mut memory, &commands.0);
     let mut kept = Gpu::new(Chipped(Recorder::default()));

@@ -139,7 +139,8 @@ impl Emitter<'_> {
         self.access == Access::Calls || self.access == Access::Window && self.asks.contains(&self.guest)
     }
 
-    /// Writes those of some registers to their homes that differ, so that the interpreter can go on here.
+    /// Makes this a checkpoint: writes those of `registers` to their homes that differ from them, so that the interpreter can go on
+    /// here.
     pub(super) fn save(&mut self, registers: Set) -> Result<(), CompileError> {
         self.spill(self.dirty.in_both(registers))?;
         self.dirty = Set::default();

@@ -142,7 +142,7 @@ pub(crate) struct How<'a> {
     pub(crate) links: Option<&'a FxHashMap<u32, u64>>,
     /// At which guest addresses accesses ask the memory, and do not leave the function, where they cannot go ahead.
     pub(crate) asks: &'a FxHashSet<u32>,
-    /// Whether registers are exact at faults and where fuel ends the run, also those that nobody reads after that.
+    /// Whether all registers are exact at faults and where fuel ends the run, not only live ones.
     pub(crate) exact: bool,
 }
 
@@ -275,9 +275,7 @@ impl Emitter<'_> {
                 let v = self.hide(v);
                 self.b.def_var(self.variable(slot), v);
             }
-            if self.accesses.is_early(block)
-                && let Some(address) = self.live.early(block)
-            {
+            if let Some(address) = self.accesses.early(block) {
                 self.guest = address;
                 self.save(self.live.start(block))?;
             }

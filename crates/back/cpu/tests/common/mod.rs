@@ -1,4 +1,4 @@
-//! The freestanding programs of `vectors/mips/bare`, with a kernel of three calls.
+//! Guests for tests: a few words of code, and the freestanding programs of `vectors/mips/bare` with a kernel of three calls.
 
 #![allow(dead_code)]
 
@@ -96,4 +96,18 @@ pub fn elf(endian: Endian, address: u32, code: &[u8]) -> Vec<u8> {
     }
     out.extend(code);
     out
+}
+
+/// Where [`guest`] has its code.
+pub const CODE: u32 = 0x40_0000;
+
+/// A big-endian guest of some words of code, which it may change.
+pub fn guest(words: &[u32]) -> (Cpu, Memory) {
+    let mut memory = Memory::new(1 << 26);
+    memory.map(CODE, 0x1000, Rights::READ.and(Rights::WRITE).and(Rights::EXECUTE));
+    let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_be_bytes()).collect();
+    memory.poke(CODE, &bytes).expect("mapped");
+    let mut cpu = Cpu::new(Endian::Big);
+    cpu.pc = CODE;
+    (cpu, memory)
 }

@@ -129,7 +129,7 @@ pub struct FunctionInfo<'a> {
     pub min_target: u32,
     /// The fewest and the most lanes of waves that it is written for; 0 where it does not say, as before SM 6.8.
     pub wave_lanes: [u8; 2],
-    /// What there is to know of a node of a work graph.
+    /// The description of a work graph's node.
     pub node: Option<Node>,
 }
 
@@ -391,7 +391,7 @@ fn function<'a>(
         wave_lanes: [0; 2],
         node: None,
     };
-    // Lanes, flags of the shader, and the number of what there is to know of its kind, as SM 6.8 has them.
+    // Since SM 6.8: wave lanes, flags of the shader, and the number of a record for its kind.
     if at.left() >= 8 {
         let [min, max, low, high] = at.u32("lanes and flags")?.to_le_bytes();
         function.wave_lanes = [min, max];

@@ -1,4 +1,4 @@
-//! What `RDAT` says of the nodes of work graphs, which is what metadata says of them, too.
+//! Nodes of work graphs as `RDAT` describes them; the module's metadata has the same facts.
 //!
 //! Tables refer to each other by the numbers of records. Source: `RDAT_LibraryTypes.inl` of DirectXShaderCompiler, for the order
 //! of fields and the numbers of attributes.
@@ -151,7 +151,7 @@ impl Tables {
                 of_records::MAX_RECORDS_OF => max_records_of = Some(value),
                 of_records::SIZE => ty.size = value,
                 of_records::GRID => ty.grid = Some(grid(at, value)?),
-                // Of what is no array, a size says nothing.
+                // The size has no meaning for an output that is not an array.
                 of_records::ARRAY_SIZE if flags.contains(NodeFlags::ARRAY) => {
                     nodes = Some(value).filter(|&n| n != u32::MAX);
                 }

@@ -120,7 +120,7 @@ impl Flow {
             flow.enter_loops();
         }
         flow.leaders.retain(|pc| flow.insts.contains_key(pc));
-        // An instruction that a way back leads to is in the middle of a block when another region begins there.
+        // Where another region begins, this one has no block of its own: code that falls through to there only runs on.
         flow.entries.retain(|pc| flow.leaders.contains(pc));
         flow
     }
@@ -277,7 +277,7 @@ fn control_of_plain(inst: Inst) -> Control {
         Op::Ldc1 | Op::Sdc1 => !odd(&[inst.ft()]),
         Op::Ldxc1 => !odd(&[inst.fd()]),
         Op::Sdxc1 => !odd(&[inst.fs()]),
-        // The code behind it may be another than before, and may read other registers.
+        // The program may have written the code that follows: it is looked up anew, with all registers in their homes.
         Op::Synci => false,
         // These need 64-bit registers.
         Op::Luxc1 | Op::Suxc1 | Op::AlnvPs => false,

@@ -1,12 +1,12 @@
 //! Which operand descriptor each instruction uses.
 //!
-//! With [`Layout::Plain`], instructions share descriptors, and an instruction cares only for the bits of the sources it has, so two may share
-//! one that neither fills alone. The first that agrees is taken, in order of the code. The disassembler runs the same
-//! allocation to see which descriptors it must spell out.
+//! Instructions share descriptors. With [`Layout::Plain`], an instruction uses only the bits of the sources it has, so two may
+//! share a descriptor that neither fills alone. In order of the code, each takes the first descriptor that agrees with it in
+//! those bits. The disassembler runs the same allocation to see which descriptors it must spell out.
 //!
-//! [`Layout::Picasso`] also leaves out lanes that an instruction does not read ([`lanes_read`]), and what a new descriptor
-//! has in them is what the source says. A MAD whose descriptor is out of its reach changes places with the first that no MAD
-//! has.
+//! With [`Layout::Picasso`], lanes that an instruction does not read need not agree either ([`bits_read`]); a new descriptor has
+//! in them what the source text says. A descriptor of a MAD that is out of its reach changes places with the first one that no
+//! MAD uses.
 
 use super::Layout;
 use crate::desc::{Component, Descriptor, Mask};
@@ -37,8 +37,8 @@ pub(crate) fn reach(format: Format) -> usize {
     }
 }
 
-/// The bits of a descriptor without which an operation with this mask does the same.
-pub(crate) fn lanes_read(op: Opcode, mask: Mask) -> u32 {
+/// The bits of a descriptor that have an effect on an operation with this mask, as picasso has it.
+pub(crate) fn bits_read(op: Opcode, mask: Mask) -> u32 {
     use Component::{W, X, Y, Z};
     let unwritten = || Component::ALL.into_iter().filter(|&lane| !mask.contains(lane)).collect();
     let all = [true; 3];
@@ -57,7 +57,7 @@ pub(crate) fn lanes_read(op: Opcode, mask: Mask) -> u32 {
             let address = [X, Y].into_iter().filter(|&lane| !mask.contains(lane));
             (address.chain([Z, W]).collect(), all)
         }
-        // Picasso compares only what the first source's lanes differ in.
+        // Picasso compares the second source whole.
         Opcode::Cmp => (vec![Z, W], [true, false, false]),
         _ => (Vec::new(), all),
     };
@@ -90,7 +90,7 @@ pub(crate) fn allocate(
     wants: &[Want],
     layout: Layout,
 ) -> Result<(Vec<u32>, Vec<u8>), Failure> {
-    // What forces an index is not picasso's.
+    // Sources that force an index are not written for picasso.
     if layout == Layout::Picasso && wants.iter().all(|want| want.forced.is_none()) {
         return as_picasso(fixed, wants);
     }
@@ -188,7 +188,7 @@ mod tests {
     #[test]
     fn picasso_compares_lanes_that_are_read() {
         // RCP reads x alone: the rest of the first source does not matter, and is then that of the second instruction.
-        let bits = lanes_read(Opcode::Rcp, Mask::ALL);
+        let bits = bits_read(Opcode::Rcp, Mask::ALL);
         assert_eq!(bits, 0xf | 1 << 4 | 3 << 11);
         let (one, two) = (want(bits, 0x00f), want(!0, 0x7ef));
         assert_eq!(super::allocate(&[], &[one, two], Layout::Picasso), Ok((vec![0x7ef], vec![0, 0])));
@@ -196,8 +196,8 @@ mod tests {
         let new = want(bits, 0x7ef);
         assert_eq!(super::allocate(&[], &[new], Layout::Picasso), Ok((vec![0x7ef], vec![0])));
         let xz = Mask::NONE.with(Component::X).with(Component::Z);
-        assert_eq!(lanes_read(Opcode::Mov, xz), 0xf | 1 << 4 | 3 << 11 | 3 << 7);
-        assert_eq!(lanes_read(Opcode::Dp4, xz), Opcode::Dp4.descriptor_bits());
+        assert_eq!(bits_read(Opcode::Mov, xz), 0xf | 1 << 4 | 3 << 11 | 3 << 7);
+        assert_eq!(bits_read(Opcode::Dp4, xz), Opcode::Dp4.descriptor_bits());
     }
 
     #[test]

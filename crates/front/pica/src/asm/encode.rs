@@ -6,7 +6,7 @@ use super::ast::{
     ConstantDecl, Field, FloatValue, Gsh, Guard, Instruction, Operands as Written, Place, Reg, Statement,
     StatementKind, Targets,
 };
-use super::descriptors::{Want, lanes_read, reach};
+use super::descriptors::{Want, bits_read, reach};
 use super::registers::{Alias, File};
 use super::section::{Section, Shared, container_name};
 use super::{Layout, Options, Position, Reason};
@@ -430,7 +430,7 @@ impl<'a> Encoder<'a> {
             let mut sources = [Modifier::PLAIN; 3];
             sources.iter_mut().zip(modifiers).for_each(|(slot, modifier)| *slot = modifier);
             let all = op.descriptor_bits();
-            let bits = if picasso { lanes_read(op, mask) } else { all };
+            let bits = if picasso { bits_read(op, mask) } else { all };
             Want {
                 bits,
                 value: Descriptor::new(mask, sources).0 & all,

@@ -33,7 +33,7 @@ pub struct Fog {
 }
 
 impl Fog {
-    /// Decodes registers and table, if fog is on. Gas (mode 7) is none: see `gas`.
+    /// Decodes registers and table, if fog is on. Mode 7 is gas: see `gas`.
     pub fn decode(regs: &Registers, tables: &Tables) -> Option<Fog> {
         is_on(regs).then(|| Fog {
             table: Box::new(tables.fog.map(entry)),

@@ -155,7 +155,7 @@ impl Shading {
         let [differences, colors] = [0, COLORS].map(|first: usize| {
             // Differences are signed, in steps of two as those of procedural textures.
             let entry = if first == 0 { |byte| f32::from(byte as i8) * 2.0 } else { |byte| f32::from(byte) };
-            [0, 1, 2, 3, 4, 5, 6, 7].map(|n| color(first + n, entry))
+            std::array::from_fn(|n| color(first + n, entry))
         });
         (chip.gas && is_shown(regs)).then(|| Shading {
             deep: regs.bit(regs::FOG_MODE, 3),

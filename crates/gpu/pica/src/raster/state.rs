@@ -264,7 +264,7 @@ impl Shading {
             primary: program.uses(Source::Primary),
             units: units
                 .map(|(number, source)| {
-                    // Densities are no colours to be mixed.
+                    // Densities are two 16-bit numbers in four channels: filters would mix them up.
                     let nearest = Chip { filters: false, mipmaps: false, ..chip };
                     let chip = if gas.is_some() && source == Source::Texture0 { nearest } else { chip };
                     (source, Unit::decode(regs, number, chip))

@@ -1,9 +1,9 @@
-//! NVIDIA's NVAPI: the intrinsics that Vulkan has, too.
+//! NVIDIA's NVAPI: the intrinsics that have an equivalent in Vulkan.
 //!
-//! An intrinsic is a sequence of accesses to a structured buffer that is none (`nvHLSLExtnsInternal.h`, which comes with the
-//! library): an increment of its counter gives the number of a record, stores put operands and the operation into the record,
-//! and further increments, or loads of the record, give results. A record that is marked says of the next store to a UAV that
-//! it is none: it names the UAV that the next operation is on.
+//! An intrinsic is a sequence of accesses to a structured buffer that does not exist (`nvHLSLExtnsInternal.h`, which comes with
+//! the library): an increment of its counter gives the number of a record, stores put operands and the operation into the record,
+//! and further increments, or loads of the record, give results. After a marked record, the next store to a UAV stores nothing: it
+//! names the UAV of the next operation.
 //!
 //! NVIDIA's warps have 32 lanes, and so have the masks here; of larger subgroups those are the lowest 32.
 
@@ -30,6 +30,43 @@ mod word {
     pub const MARK: u32 = 35;
     /// Words of a record.
     pub const COUNT: u32 = 64;
+}
+
+/// Operations (`nvShaderExtnEnums.h`).
+mod operation {
+    pub const SHUFFLE: u64 = 1;
+    pub const SHUFFLE_UP: u64 = 2;
+    pub const SHUFFLE_DOWN: u64 = 3;
+    pub const SHUFFLE_XOR: u64 = 4;
+    pub const ALL: u64 = 5;
+    pub const ANY: u64 = 6;
+    pub const BALLOT: u64 = 7;
+    pub const LANE: u64 = 8;
+    pub const ATOMIC_FP16: u64 = 12;
+    pub const ATOMIC_FP32: u64 = 13;
+    pub const SPECIAL: u64 = 19;
+    pub const ATOMIC_UINT64: u64 = 20;
+    pub const MATCH: u64 = 21;
+    pub const SHUFFLE_GENERIC: u64 = 33;
+}
+
+/// What [`operation::SPECIAL`] asks for.
+mod special {
+    pub const LANES_BELOW: u64 = 4;
+    pub const TIMER_LOW: u64 = 9;
+    pub const TIMER_HIGH: u64 = 10;
+}
+
+/// What an atomic does.
+mod atomic {
+    pub const AND: u64 = 0;
+    pub const OR: u64 = 1;
+    pub const XOR: u64 = 2;
+    pub const ADD: u64 = 3;
+    pub const MAX: u64 = 6;
+    pub const MIN: u64 = 7;
+    pub const SWAP: u64 = 8;
+    pub const CAS: u64 = 9;
 }
 
 /// Lanes of a warp.
@@ -163,7 +200,7 @@ impl Cx<'_> {
         Ok(Made::Value(Val::members(members)))
     }
 
-    /// Whether a store is none, but says which UAV an operation is on.
+    /// Whether a store only names the UAV of the next operation, and stores nothing.
     pub(super) fn nvapi_marks(&mut self, call: &Call<'_>, handle: &Rc<Handle>) -> bool {
         let marks = self
             .nvapi
@@ -187,16 +224,20 @@ impl Cx<'_> {
     fn nvapi_results(&mut self, operation: u64) -> Lift<Words> {
         let source = |n: u32| word::SOURCE_0 + n;
         Ok(match operation {
-            1..=4 | 33 => {
+            operation::SHUFFLE
+            | operation::SHUFFLE_UP
+            | operation::SHUFFLE_DOWN
+            | operation::SHUFFLE_XOR
+            | operation::SHUFFLE_GENERIC => {
                 let operands = [0, 1, 2].map(|n| self.nvapi_operand(source(n)));
                 let [v, lane, mask] = operands;
                 let (is_valid, v) = self.nvapi_shuffle(operation, [v?, lane?, mask?]);
                 match operation {
-                    33 => smallvec![self.resize(is_valid, Type::I32), v],
+                    operation::SHUFFLE_GENERIC => smallvec![self.resize(is_valid, Type::I32), v],
                     _ => smallvec![v],
                 }
             }
-            5..=7 => {
+            operation::ALL | operation::ANY | operation::BALLOT => {
                 let (v, zero) = (self.nvapi_operand(source(0))?, self.i32(0));
                 let is_set = self.op(Op::IcmpNe, &[v, zero]);
                 let vote = |cx: &mut Self, op| {
@@ -204,33 +245,31 @@ impl Cx<'_> {
                     cx.resize(vote, Type::I32)
                 };
                 smallvec![match operation {
-                    5 => vote(self, Op::SgAll),
-                    6 => vote(self, Op::SgAny),
+                    operation::ALL => vote(self, Op::SgAll),
+                    operation::ANY => vote(self, Op::SgAny),
                     _ => self.inst(Op::SgBallot, PLAIN, &[is_set], Type::I32),
                 }]
             }
-            8 => smallvec![self.inst(Op::SgId, PLAIN, &[], Type::I32)],
-            19 => {
+            operation::LANE => smallvec![self.inst(Op::SgId, PLAIN, &[], Type::I32)],
+            operation::SPECIAL => {
                 let which = self.nvapi_operand(source(0))?;
                 let which = self.b.func.const_bits(which).map(|bits| bits.lane(0));
                 smallvec![match which {
-                    // The lanes below this one.
-                    Some(4) => {
+                    Some(special::LANES_BELOW) => {
                         let lane = self.inst(Op::SgId, PLAIN, &[], Type::I32);
                         let (one, ones) = (self.i32(1), self.i32(u32::MAX));
                         let own = self.op(Op::Shl, &[one, lane]);
                         self.op(Op::Iadd, &[own, ones])
                     }
-                    // The words of the device's clock.
-                    Some(half @ (9 | 10)) => {
+                    Some(half @ (special::TIMER_LOW | special::TIMER_HIGH)) => {
                         let clock = self.inst(Op::DeviceClock, Imm::None, &[], Type::I32X2);
-                        self.b.extract(clock, u8::from(half == 10))
+                        self.b.extract(clock, u8::from(half == special::TIMER_HIGH))
                     }
                     _ => return Err(self.nvapi_refused()),
                 }]
             }
-            // The lanes with the same value: of one word, as the second operand says.
-            21 => {
+            // The second operand says how many words the value has: one.
+            operation::MATCH => {
                 let v = self.nvapi_operand(source(0))?;
                 let equal = self.equal_words(v);
                 smallvec![self.resize(equal, Type::I32)]
@@ -255,9 +294,9 @@ impl Cx<'_> {
         let last = self.op(Op::And, &[clamp, within]);
         let last = self.op(Op::Or, &[first, last]);
         let (from, is_up) = match operation {
-            2 => (self.op(Op::Isub, &[lane, by]), true),
-            3 => (self.op(Op::Iadd, &[lane, by]), false),
-            4 => (self.op(Op::Xor, &[lane, by]), false),
+            operation::SHUFFLE_UP => (self.op(Op::Isub, &[lane, by]), true),
+            operation::SHUFFLE_DOWN => (self.op(Op::Iadd, &[lane, by]), false),
+            operation::SHUFFLE_XOR => (self.op(Op::Xor, &[lane, by]), false),
             _ => {
                 let place = self.op(Op::And, &[by, within]);
                 (self.op(Op::Or, &[first, place]), false)
@@ -278,13 +317,12 @@ impl Cx<'_> {
         let kind = self.b.func.const_bits(kind).map(|bits| bits.lane(0));
         let value = self.nvapi_operand(word::SOURCE_1)?;
         let buffer = self.bind(&handle)?;
-        const ADD: u64 = 3;
         let nothing = Stop::Unsupported("no result");
         match (operation, kind) {
-            (FP16, Some(ADD | 6 | 7)) => {
+            (operation::ATOMIC_FP16, Some(atomic::ADD | atomic::MAX | atomic::MIN)) => {
                 let op = match kind {
-                    Some(6) => Op::Fmax,
-                    Some(7) => Op::Fmin,
+                    Some(atomic::MAX) => Op::Fmax,
+                    Some(atomic::MIN) => Op::Fmin,
                     _ => Op::Fadd,
                 };
                 let old = self.load_bytes(buffer, offset, Type::I32)?;
@@ -304,22 +342,22 @@ impl Cx<'_> {
                 });
                 error.map_or(Ok(smallvec![old]), Err)
             }
-            (FP32, Some(ADD)) => {
+            (operation::ATOMIC_FP32, Some(atomic::ADD)) => {
                 let value = self.cast(value, Type::F32);
                 let access = Access::aligned(Op::AtomicFadd, offset, Type::F32);
                 let old = self.access_bytes(buffer, access, &[value])?.ok_or(nothing)?;
                 Ok(smallvec![self.cast(old, Type::I32)])
             }
-            (UINT64, Some(kind)) => {
+            (operation::ATOMIC_UINT64, Some(kind)) => {
                 let op = match kind {
-                    0 => Op::AtomicAnd,
-                    1 => Op::AtomicOr,
-                    2 => Op::AtomicXor,
-                    ADD => Op::AtomicAdd,
-                    6 => Op::AtomicUmax,
-                    7 => Op::AtomicUmin,
-                    8 => Op::AtomicXchg,
-                    9 => Op::AtomicCmpxchg,
+                    atomic::AND => Op::AtomicAnd,
+                    atomic::OR => Op::AtomicOr,
+                    atomic::XOR => Op::AtomicXor,
+                    atomic::ADD => Op::AtomicAdd,
+                    atomic::MAX => Op::AtomicUmax,
+                    atomic::MIN => Op::AtomicUmin,
+                    atomic::SWAP => Op::AtomicXchg,
+                    atomic::CAS => Op::AtomicCmpxchg,
                     _ => return Err(self.nvapi_refused()),
                 };
                 let pair = |cx: &mut Self, first: u32| {
@@ -357,16 +395,13 @@ impl Cx<'_> {
     }
 }
 
-/// Atomics on two halves of a word, on singles, and on 64-bit integers.
-const FP16: u64 = 12;
-const FP32: u64 = 13;
-const UINT64: u64 = 20;
-
 fn is_atomic(operation: u64) -> bool {
-    matches!(operation, FP16 | FP32 | UINT64)
+    matches!(operation, operation::ATOMIC_FP16 | operation::ATOMIC_FP32 | operation::ATOMIC_UINT64)
 }
 
 /// Operations that give results by the counter.
 fn is_known(operation: u64) -> bool {
-    matches!(operation, 1..=8 | 19 | 21 | 33)
+    let shuffles_votes_and_lane = operation::SHUFFLE..=operation::LANE;
+    shuffles_votes_and_lane.contains(&operation)
+        || matches!(operation, operation::SPECIAL | operation::MATCH | operation::SHUFFLE_GENERIC)
 }
