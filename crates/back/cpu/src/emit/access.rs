@@ -1,19 +1,19 @@
 //! Accesses to the guest's memory: through the memory's tables of pages, or by asking the memory.
 
-use super::{Emitter, FIXED, Fault, Label, STATE};
+use super::{Emitter, Extended, FIXED, Fault, Label, STATE};
 use crate::accesses::split;
 use crate::error::CompileError;
 use crate::options::Access;
 use crate::registers::Set;
 use crate::signals::Pending;
 use crate::state::{Exit, State};
-use cranelift_codegen::ir::types::{F32, F64, I8, I32, I64};
+use cranelift_codegen::ir::types::{F32, F64, I8, I16, I32, I64};
 use cranelift_codegen::ir::{
     self, AbiParam, BlockArg, InstBuilder, MemFlagsData, Signature, SourceLoc, TrapCode, Value as Clif,
 };
 use cranelift_codegen::isa::CallConv;
 use xenoglot_ir::imm::Order;
-use xenoglot_ir::{Imm, Inst, MemInfo, Space, Type};
+use xenoglot_ir::{Imm, Inst, MemInfo, Op, Space, Type, Value};
 
 /// The guest's memory: any alignment, and never where it is not, as the tables say.
 const MEMORY: MemFlagsData = MemFlagsData::new().with_notrap().with_endianness(ir::Endianness::Little);
@@ -167,12 +167,39 @@ impl Emitter<'_> {
             if bits == I64 { v } else { self.b.ins().ireduce(bits, v) }
         } else if self.access == Access::Window {
             let (place, offset, flags) = self.place(inst, bits)?;
+            let loaded = self.f.result(inst);
+            if let Some((loaded, extension)) = loaded.and_then(|v| Some((v, self.extension(v, mem, bits)?))) {
+                let word = match (extension, bits) {
+                    (Op::Sext, I8) => self.b.ins().sload8(I32, flags, place, offset),
+                    (Op::Sext, _) => self.b.ins().sload16(I32, flags, place, offset),
+                    (_, I8) => self.b.ins().uload8(I32, flags, place, offset),
+                    _ => self.b.ins().uload16(I32, flags, place, offset),
+                };
+                self.extended = Some(Extended { loaded, extension, word });
+                return Ok(self.b.ins().ireduce(bits, word));
+            }
             self.b.ins().load(bits, flags, place, offset)
         } else {
             self.load_by_table(address, bits)
         };
         let v = self.swapped(v, mem, bits);
         self.cast(v, super::clif(ty)?)
+    }
+
+    /// The extension to 32 bits that follows a load of fewer bits, where one instruction of the host does both.
+    fn extension(&self, loaded: Value, mem: MemInfo, bits: ir::Type) -> Option<Op> {
+        let next = self.next?;
+        let is_one = bits == I8 || bits == I16 && !mem.big;
+        let is_of_it = self.f.args(next) == [loaded];
+        let is_word = self.f.result(next).is_some_and(|v| self.f.ty(v) == Type::I32);
+        Some(self.f.insts[next].op)
+            .filter(|op| is_one && is_of_it && is_word && matches!(op, Op::Zext | Op::Sext))
+    }
+
+    /// The word that a load has made of its value by this extension already.
+    pub(super) fn extended(&self, op: Op, v: Value, to: ir::Type) -> Option<Clif> {
+        let is_this = |e: &Extended| e.loaded == v && e.extension == op && to == I32;
+        self.extended.filter(is_this).map(|e| e.word)
     }
 
     fn load_by_table(&mut self, address: Clif, bits: ir::Type) -> Clif {

@@ -34,7 +34,7 @@ use xenoglot_ir::analysis::Cfg;
 use xenoglot_ir::entity::SecondaryMap;
 use xenoglot_ir::entity::packed_option::PackedOption;
 use xenoglot_ir::func::Edge;
-use xenoglot_ir::{Block, Function, Kind, Slot, TermKind, Type, Value};
+use xenoglot_ir::{Block, Function, Inst, Kind, Op, Slot, TermKind, Type, Value};
 
 /// The state: always there, aligned, in the host's order, which is little-endian.
 const STATE: MemFlagsData = MemFlagsData::trusted().with_endianness(Endianness::Little);
@@ -87,6 +87,15 @@ struct Fault {
     locals: Vec<(Slot, Clif)>,
 }
 
+/// A load of a byte or a half-word whose instruction extends it to a word.
+#[derive(Clone, Copy)]
+struct Extended {
+    loaded: Value,
+    /// Zero or sign extension.
+    extension: Op,
+    word: Clif,
+}
+
 pub(crate) struct Emitter<'a> {
     b: FunctionBuilder<'a>,
     f: &'a Function,
@@ -104,8 +113,9 @@ pub(crate) struct Emitter<'a> {
     access: Access,
     accesses: Accesses,
     live: Live,
-    /// The block at hand.
+    /// The block at hand, and the instruction behind the one at hand.
     block: Block,
+    next: Option<Inst>,
     /// Where the guest goes on after an access that fails, and the counter there, as that of the block at hand.
     checkpoint: Option<(u32, i64)>,
     /// Instructions that may raise a signal.
@@ -115,6 +125,8 @@ pub(crate) struct Emitter<'a> {
     asks: &'a FxHashSet<u32>,
     state: Clif,
     values: SecondaryMap<Value, PackedOption<Clif>>,
+    /// The last load that extended what it loaded.
+    extended: Option<Extended>,
     variables: Vec<Variable>,
     labels: SecondaryMap<Block, PackedOption<Label>>,
     tail: SigRef,
@@ -203,11 +215,13 @@ pub(crate) fn function(
         accesses,
         live,
         block: f.entry().ok_or_else(|| CompileError::unsupported("a function without blocks"))?,
+        next: None,
         checkpoint: None,
         sites: Vec::new(),
         asks: how.asks,
         state,
         values: SecondaryMap::new(),
+        extended: None,
         variables,
         labels: SecondaryMap::new(),
         tail,
@@ -279,8 +293,10 @@ impl Emitter<'_> {
                 self.guest = address;
                 self.save(self.live.start(block))?;
             }
-            for &inst in &f.blocks[block].insts {
+            let insts = &f.blocks[block].insts;
+            for (at, &inst) in insts.iter().enumerate() {
                 self.guest = f.insts[inst].guest;
+                self.next = insts.get(at + 1).copied();
                 self.inst(inst)?;
             }
             self.hand_on(cfg, block)?;

@@ -69,6 +69,16 @@ impl Emitter<'_> {
                     return Ok(());
                 }
             }
+            (Op::IcmpSle, _, &[a, b]) => {
+                // Whether fuel is left: asked of the pinned register as it is, which the next block brings up to date anyway.
+                if let (Some(&count), Some(bits)) = (self.counts.get(&a), f.const_bits(b)) {
+                    let counter = self.b.ins().get_pinned_reg(I64);
+                    let most = (bits.0[0] as i64).wrapping_add(count - self.settled);
+                    let v = self.b.ins().icmp_imm_s(IntCC::SignedLessThanOrEqual, counter, most);
+                    self.values[result] = v.into();
+                    return Ok(());
+                }
+            }
             _ => {}
         }
         self.counts_as_values(f.args(inst));
@@ -114,6 +124,9 @@ impl Emitter<'_> {
         let args: Result<Vec<Clif>, CompileError> = values.iter().map(|&v| self.get(v)).collect();
         let args = args?;
         let to = clif(f.ty(result))?;
+        if let Some(loaded) = values.first().and_then(|&v| self.extended(op, v, to)) {
+            return Ok(loaded);
+        }
         let allowed = if op == Op::F2s { Flags::NONE.with_clamp() } else { Flags::NONE };
         if data.flags != allowed && data.flags != Flags::NONE {
             return Err(CompileError::unsupported(format!("`{}{}`", op.info().name, data.flags)));
