@@ -1,5 +1,10 @@
 //! Loads, stores and atomics: byte offsets as elements of the memory's view.
 
+mod atomic;
+mod number;
+
+pub(crate) use atomic::host_atomic;
+
 use crate::body::Body;
 use crate::error::Reason;
 use crate::inst::{scope, semantics};
@@ -7,31 +12,12 @@ use crate::memory::{Descriptor, Length, View, vector_of};
 use crate::offsets::{self, Parts};
 use crate::pure::const_bits;
 use crate::unit::Id;
+use number::{Number, Word};
 use smallvec::SmallVec;
 use spirv::{Capability, Decoration, MemoryAccess, MemorySemantics, Op as S, StorageClass};
 use xenoglot_ir::imm::Order;
 use xenoglot_ir::module::OutOfBounds;
 use xenoglot_ir::{Kind, MemInfo, Op, Resource, Space, Type, Value};
-
-/// A number that may be known.
-#[derive(Clone, Copy)]
-enum Number {
-    Known(u32),
-    Id(Id),
-    /// `id * factor + plus`, signed; [`Parts`](crate::offsets::Parts).
-    Scaled {
-        id: Id,
-        factor: u32,
-        plus: i32,
-    },
-}
-
-/// A word of a view: the element, and the component if elements are vectors.
-#[derive(Clone, Copy)]
-struct Word {
-    element: Number,
-    component: Option<Number>,
-}
 
 /// Whether a place is inside.
 #[derive(Clone, Copy)]
@@ -131,86 +117,7 @@ impl Body<'_, '_> {
         }
     }
 
-    /// A computed offset.
-    fn offset(&mut self, offset: Value) -> Number {
-        let parts = match self.scratch.offsets.apart() {
-            true => offsets::parts(self.function, offset),
-            false => None,
-        };
-        match parts {
-            Some(Parts { value, factor, plus }) => {
-                Number::Scaled { id: self.value(value), factor, plus: plus.cast_signed() }
-            }
-            None => Number::Id(self.value(offset)),
-        }
-    }
-
     // Numbers: constants are computed here, not there.
-
-    fn id(&mut self, n: Number) -> Id {
-        match n {
-            Number::Known(n) => self.unit().u32(n),
-            Number::Id(id) => id,
-            Number::Scaled { id, factor, plus } => {
-                let scaled = match factor {
-                    1 => id,
-                    _ if factor.is_power_of_two() => {
-                        self.once_of(S::ShiftLeftLogical, id, factor.trailing_zeros())
-                    }
-                    _ => self.once_of(S::IMul, id, factor),
-                };
-                if plus == 0 { scaled } else { self.once_of(S::IAdd, scaled, plus.cast_unsigned()) }
-            }
-        }
-    }
-
-    /// An op on a value and a constant, once where it is visible.
-    fn once_of(&mut self, op: S, a: Id, b: u32) -> Id {
-        let b = self.unit().u32(b);
-        self.once([op as u32, a, b, 0], |body| body.unit().op(op, Type::I32, &[a, b]))
-    }
-
-    fn calc(&mut self, op: S, a: Number, b: u32) -> Number {
-        match (op, a) {
-            (S::IAdd, _) | (S::ShiftRightLogical, _) if b == 0 => a,
-            (S::IAdd, Number::Known(a)) => Number::Known(a.wrapping_add(b)),
-            (S::ShiftRightLogical, Number::Known(a)) => Number::Known(a >> b),
-            (S::ShiftLeftLogical, Number::Known(a)) => Number::Known(a << b),
-            (S::BitwiseAnd, Number::Known(a)) => Number::Known(a & b),
-            (S::IAdd, Number::Scaled { id, factor, plus }) => {
-                Number::Scaled { id, factor, plus: plus.wrapping_add_unsigned(b) }
-            }
-            (S::ShiftRightLogical, Number::Scaled { id, factor, plus }) if factor.trailing_zeros() >= b => {
-                Number::Scaled { id, factor: factor >> b, plus: plus >> b }
-            }
-            (S::BitwiseAnd, Number::Scaled { factor, plus, .. })
-                if factor.trailing_zeros() >= b.trailing_ones() =>
-            {
-                Number::Known(plus.cast_unsigned() & b)
-            }
-            (_, a) => {
-                let a = self.id(a);
-                Number::Id(self.once_of(op, a, b))
-            }
-        }
-    }
-
-    /// The `k`th word from a byte offset on, whose word number is `first`.
-    fn word(&mut self, view: &View, place: Number, first: Number, align: u8, k: u32) -> Word {
-        if view.element.is_scalar() {
-            return Word { element: self.calc(S::IAdd, first, k), component: None };
-        }
-        if align >= 4 {
-            let element = self.calc(S::ShiftRightLogical, place, 4);
-            let element = self.calc(S::IAdd, element, k / 4);
-            return Word { element, component: Some(Number::Known(k % 4)) };
-        }
-        let word = self.calc(S::IAdd, first, k);
-        Word {
-            element: self.calc(S::ShiftRightLogical, word, 2),
-            component: Some(self.calc(S::BitwiseAnd, word, 3)),
-        }
-    }
 
     /// Whether accesses outside are kept from happening.
     fn is_tested(&self, view: &View) -> bool {
@@ -508,14 +415,6 @@ impl Body<'_, '_> {
         Ok(self.cast(narrow, lane, value))
     }
 
-    /// Number of the word that holds lane `i`, and the lane's first bit in it.
-    fn part(&mut self, place: Number, bits: u32, i: u32) -> (Number, Number) {
-        let byte = self.calc(S::IAdd, place, i * bits / 8);
-        let word = self.calc(S::ShiftRightLogical, byte, 2);
-        let within = self.calc(S::BitwiseAnd, byte, 3);
-        (word, self.calc(S::ShiftLeftLogical, within, 3))
-    }
-
     fn cast(&mut self, from: Type, to: Type, id: Id) -> Id {
         if from == to { id } else { self.unit().op(S::Bitcast, to, &[id]) }
     }
@@ -608,88 +507,4 @@ impl Body<'_, '_> {
         self.store_at(view, mem, Type::I32, at, inside, word);
         Ok(())
     }
-
-    fn atomic(
-        &mut self,
-        op: Op,
-        view: &View,
-        mem: MemInfo,
-        place: Number,
-        values: &[Id],
-    ) -> Result<Id, Reason> {
-        let ty = view.element;
-        if !matches!(ty, Type::I32 | Type::I64) || view.is_private() {
-            return Err(Reason::Unsupported("atomics on this memory"));
-        }
-        let host = host_atomic(op)?;
-        let element = self.calc(S::ShiftRightLogical, place, (ty.bits() / 8).trailing_zeros());
-        let inside = self.inside(view, element);
-        let mut old = self.unit().splat(ty, 0);
-        let zero = old;
-        let write = |body: &mut Self| {
-            let pointer = body.pointer(view, ty, element, None);
-            body.exchange(host, ty, view.class, mem, pointer, values).unwrap_or(zero)
-        };
-        match inside {
-            Inside::No => {}
-            Inside::Yes => old = write(self),
-            Inside::If(cond) => {
-                let mut inner = zero;
-                let (head, then) = self.when(cond, |body| inner = write(body));
-                let [head, then] = [head, then].map(|b| self.label(b));
-                old = self.unit().op(S::Phi, ty, &[zero, head, inner, then]);
-            }
-        }
-        Ok(old)
-    }
-
-    /// Semantics of a comparison that fails: it stores nothing, so it releases nothing.
-    fn unequal_order(&mut self, class: StorageClass, mem: MemInfo) -> Id {
-        let order = match mem.order {
-            Order::AcqRel => Order::Acquire,
-            Order::Release => Order::Relaxed,
-            other => other,
-        };
-        self.sync(class, MemInfo { order, ..mem })[1]
-    }
-
-    /// An atomic at a pointer; nothing if its operands are too many or too few.
-    pub(crate) fn exchange(
-        &mut self,
-        host: S,
-        ty: Type,
-        class: StorageClass,
-        mem: MemInfo,
-        pointer: Id,
-        values: &[Id],
-    ) -> Option<Id> {
-        let [scope, order] = self.sync(class, mem);
-        let words: SmallVec<[u32; 6]> = match (host, values) {
-            (S::AtomicCompareExchange, &[expected, new]) => {
-                let unequal = self.unequal_order(class, mem);
-                SmallVec::from_slice(&[pointer, scope, order, unequal, new, expected])
-            }
-            (S::AtomicCompareExchange, _) => return None,
-            (_, &[value]) => SmallVec::from_slice(&[pointer, scope, order, value]),
-            _ => return None,
-        };
-        Some(self.unit().op_of(host, ty, &words))
-    }
-}
-
-/// The host's atomic.
-pub(crate) fn host_atomic(op: Op) -> Result<S, Reason> {
-    Ok(match op {
-        Op::AtomicAdd => S::AtomicIAdd,
-        Op::AtomicAnd => S::AtomicAnd,
-        Op::AtomicOr => S::AtomicOr,
-        Op::AtomicXor => S::AtomicXor,
-        Op::AtomicXchg => S::AtomicExchange,
-        Op::AtomicCmpxchg => S::AtomicCompareExchange,
-        Op::AtomicUmin => S::AtomicUMin,
-        Op::AtomicUmax => S::AtomicUMax,
-        Op::AtomicSmin => S::AtomicSMin,
-        Op::AtomicSmax => S::AtomicSMax,
-        _ => return Err(OPERANDS),
-    })
 }
