@@ -8,14 +8,14 @@ use crate::{print, source};
 use anyhow::{Context, Result, bail};
 use std::io::{Cursor, Write};
 use std::path::{Path, PathBuf};
-use xenoglot_tone::{Channels, Engine, TONES, ToneFilter, TonePlayer};
+use xenoglot_tone::{Channels, Engine, Mode, TONES, ToneFilter, TonePlayer};
 
 /// Arguments of `tone`.
 #[derive(clap::Args)]
 pub struct Args {
     /// The WAV file: mono or stereo, integers or floats; `-` for standard input.
     input: PathBuf,
-    /// The WAV file to write, of 32-bit floats.
+    /// The WAV file to write, of 32-bit floats; `-` for standard output.
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
     /// Draw the power of the tones over time, as SVG.
@@ -27,6 +27,21 @@ pub struct Args {
     /// The frequency of A4 in Hz.
     #[arg(long, default_value_t = 440.0)]
     tuning: f64,
+    /// The part of the tones in the output, from 0 to 1; the rest is the signal as it was.
+    #[arg(long, default_value_t = 0.5, value_parser = part)]
+    wet: f32,
+    /// What is filtered of a stereo signal: `mean`, both channels together, or `each` by itself.
+    #[arg(long, default_value = "mean", value_parser = mode)]
+    mode: Mode,
+}
+
+fn part(text: &str) -> Result<f32, String> {
+    let part: f32 = text.parse().map_err(|e| format!("{e}"))?;
+    if (0.0..=1.0).contains(&part) { Ok(part) } else { Err("it is not from 0 to 1".into()) }
+}
+
+fn mode(text: &str) -> Result<Mode, String> {
+    Mode::find(text).ok_or_else(|| format!("one of {}", Mode::ALL.map(Mode::name).join(", ")))
 }
 
 /// Columns of the plot in a second.
@@ -69,6 +84,8 @@ pub fn run(args: &Args) -> Result<bool> {
     .with_context(context)?;
     let filter = ToneFilter::with_engine(spec.sample_rate, args.tuning, engine)?;
     let mut player = TonePlayer::with_filter(filter, channels);
+    player.set_wet(args.wet);
+    player.set_mode(args.mode);
     let step = (spec.sample_rate / COLUMNS).max(1) as usize * usize::from(spec.channels);
     let mut columns = Vec::new();
     for block in samples.chunks_mut(step) {

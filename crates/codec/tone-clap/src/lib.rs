@@ -1,5 +1,6 @@
-//! The filter of 48 musical tones as a CLAP plug-in: a stereo effect without parameters, [`TonePlayer`] between a host's
-//! buffers.
+//! The filter of 48 musical tones as a CLAP plug-in: a stereo effect, [`TonePlayer`] between a host's buffers. Its parameters
+//! are the part of the tones in what comes out, and whether they are those of both channels together or of each; hosts save them with
+//! their projects.
 //!
 //! ```sh
 //! cargo build --release -p xenoglot-tone-clap
@@ -9,9 +10,15 @@
 //! Activation fails for sample rates that [`TonePlayer::new`] does not accept.
 #![deny(missing_docs)]
 
+mod parameters;
+
+pub use parameters::{MODE, Parameters, WET};
+
 use clack_extensions::audio_ports::{
     AudioPortFlags, AudioPortInfo, AudioPortInfoWriter, AudioPortType, PluginAudioPorts, PluginAudioPortsImpl,
 };
+use clack_extensions::params::PluginParams;
+use clack_extensions::state::PluginState;
 use clack_plugin::plugin::features::{AUDIO_EFFECT, FILTER, STEREO};
 use clack_plugin::prelude::*;
 use xenoglot_tone::{Channels, TonePlayer};
@@ -26,12 +33,12 @@ const CHUNK: usize = 256;
 pub struct Tone;
 
 impl Plugin for Tone {
-    type AudioProcessor<'a> = Processor;
-    type Shared<'a> = ();
-    type MainThread<'a> = Ports;
+    type AudioProcessor<'a> = Processor<'a>;
+    type Shared<'a> = Parameters;
+    type MainThread<'a> = Ports<'a>;
 
-    fn declare_extensions(builder: &mut PluginExtensions<Self>, _: Option<&()>) {
-        builder.register::<PluginAudioPorts>();
+    fn declare_extensions(builder: &mut PluginExtensions<Self>, _: Option<&Parameters>) {
+        builder.register::<PluginAudioPorts>().register::<PluginParams>().register::<PluginState>();
     }
 }
 
@@ -44,21 +51,26 @@ impl DefaultPluginFactory for Tone {
             .with_features([AUDIO_EFFECT, FILTER, STEREO])
     }
 
-    fn new_shared(_: HostSharedHandle<'_>) -> Result<(), PluginError> {
-        Ok(())
+    fn new_shared(_: HostSharedHandle<'_>) -> Result<Parameters, PluginError> {
+        Ok(Parameters::default())
     }
 
-    fn new_main_thread<'a>(_: HostMainThreadHandle<'a>, _: &'a ()) -> Result<Ports, PluginError> {
-        Ok(Ports)
+    fn new_main_thread<'a>(
+        _: HostMainThreadHandle<'a>,
+        parameters: &'a Parameters,
+    ) -> Result<Ports<'a>, PluginError> {
+        Ok(Ports { parameters })
     }
 }
 
-/// One stereo port on each side, which may be the same memory.
-pub struct Ports;
+/// What the main thread tells hosts: one stereo port on each side, which may be the same memory, and the parameters.
+pub struct Ports<'a> {
+    parameters: &'a Parameters,
+}
 
-impl PluginMainThread<'_, ()> for Ports {}
+impl<'a> PluginMainThread<'a, Parameters> for Ports<'a> {}
 
-impl PluginAudioPortsImpl for Ports {
+impl PluginAudioPortsImpl for Ports<'_> {
     fn count(&self, _: bool) -> u32 {
         1
     }
@@ -78,25 +90,30 @@ impl PluginAudioPortsImpl for Ports {
     }
 }
 
-/// The player at work, and one at rest.
-pub struct Processor {
+/// The player at work.
+pub struct Processor<'a> {
     player: TonePlayer,
-    rest: TonePlayer,
+    parameters: &'a Parameters,
 }
 
-impl<'a> PluginAudioProcessor<'a, (), Ports> for Processor {
+impl<'a> PluginAudioProcessor<'a, Parameters, Ports<'a>> for Processor<'a> {
     fn activate(
         _: HostAudioProcessorHandle<'a>,
-        _: &Ports,
-        _: &'a (),
+        _: &Ports<'a>,
+        parameters: &'a Parameters,
         config: PluginAudioConfiguration,
     ) -> Result<Self, PluginError> {
         // Rates of hosts are whole numbers of Hz; what is out of range stays so.
-        let rest = TonePlayer::new(config.sample_rate as u32, Channels::Stereo)?;
-        Ok(Processor { player: rest.clone(), rest })
+        let player = TonePlayer::new(config.sample_rate as u32, Channels::Stereo)?;
+        Ok(Processor { player, parameters })
     }
 
-    fn process(&mut self, _: Process, mut audio: Audio, _: Events) -> Result<ProcessStatus, PluginError> {
+    fn process(
+        &mut self,
+        _: Process,
+        mut audio: Audio,
+        events: Events,
+    ) -> Result<ProcessStatus, PluginError> {
         let Some(mut port) = audio.port_pair(0) else { return Ok(ProcessStatus::Continue) };
         let channels = port.channels()?.into_f32();
         let mut channels = channels.ok_or(PluginError::Message("samples are not of 32 bits"))?;
@@ -104,12 +121,20 @@ impl<'a> PluginAudioProcessor<'a, (), Ports> for Processor {
         let (Some(left), Some(right)) = (left, right) else {
             return Err(PluginError::Message("the port is not stereo"));
         };
-        self.stereo(left, right);
+        // A parameter changes at the frame that its event names.
+        for batch in events.input.batch() {
+            batch.events().for_each(|event| self.parameters.take(event));
+            self.parameters.apply(&mut self.player);
+            let frames = left.len().min(right.len());
+            let first = batch.first_sample().min(frames);
+            let next = batch.next_batch_first_sample().unwrap_or(frames).clamp(first, frames);
+            self.stereo(&mut left[first..next], &mut right[first..next]);
+        }
         Ok(ProcessStatus::Continue)
     }
 
     fn reset(&mut self) {
-        self.player.clone_from(&self.rest);
+        self.player.reset();
     }
 }
 
@@ -129,7 +154,7 @@ fn heard(channel: ChannelPair<'_, f32>) -> Option<&mut [f32]> {
     }
 }
 
-impl Processor {
+impl Processor<'_> {
     fn stereo(&mut self, left: &mut [f32], right: &mut [f32]) {
         let mut samples = [[0.0; 2]; CHUNK];
         for (left, right) in left.chunks_mut(CHUNK).zip(right.chunks_mut(CHUNK)) {

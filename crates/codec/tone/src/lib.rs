@@ -29,7 +29,7 @@ mod reference;
 
 pub use coefficients::{Biquad, Tones};
 pub use engine::Engine;
-pub use player::{Channels, TonePlayer};
+pub use player::{Channels, Mode, TonePlayer};
 
 use thiserror::Error;
 
@@ -77,6 +77,19 @@ struct State {
     age: usize,
 }
 
+impl State {
+    /// Before the first sample.
+    const REST: State = State {
+        input: [0.0; 2],
+        last: [0.0; TONES],
+        before: [0.0; TONES],
+        powers: [0.0; TONES],
+        total: 0.0,
+        smooth: 0.0,
+        age: 0,
+    };
+}
+
 /// The filter of one channel.
 #[derive(Clone, Debug)]
 pub struct ToneFilter {
@@ -102,17 +115,12 @@ impl ToneFilter {
         if !engine.is_available() {
             return Err(Error::Engine(engine));
         }
-        let tones = Tones::new(rate, tuning)?;
-        let state = State {
-            input: [0.0; 2],
-            last: [0.0; TONES],
-            before: [0.0; TONES],
-            powers: [0.0; TONES],
-            total: 0.0,
-            smooth: 0.0,
-            age: 0,
-        };
-        Ok(ToneFilter { tones, engine, state })
+        Ok(ToneFilter { tones: Tones::new(rate, tuning)?, engine, state: State::REST })
+    }
+
+    /// Forgets the signal.
+    pub fn reset(&mut self) {
+        self.state = State::REST;
     }
 
     /// Filters as many samples as both slices have. The signal continues from the last call.

@@ -1,7 +1,7 @@
 //! Any signal, cut anyhow.
 
 use proptest::prelude::*;
-use xenoglot_tone::{Channels, Engine, Error, ToneFilter, TonePlayer};
+use xenoglot_tone::{Channels, Engine, Error, Mode, ToneFilter, TonePlayer};
 
 fn engines() -> impl Iterator<Item = Engine> {
     Engine::ALL.into_iter().filter(|e| e.is_available())
@@ -83,4 +83,47 @@ fn a_part_of_a_frame_is_left_alone() {
     player.process(&mut samples);
     assert_eq!(samples[2], 0.25);
     assert_eq!(samples[0], samples[1]);
+}
+
+#[test]
+fn each_channel_is_as_one_alone() {
+    let signal = |n: usize, pitch: f32| (n as f32 * pitch).sin();
+    let mut both: Vec<f32> = (0..2000).map(|n| signal(n / 2, [0.0575, 0.0864][n % 2])).collect();
+    let alone = [0.0575, 0.0864].map(|pitch| {
+        let mut samples: Vec<f32> = (0..1000).map(|n| signal(n, pitch)).collect();
+        let mut player = TonePlayer::new(48_000, Channels::Mono).unwrap();
+        player.set_wet(0.75);
+        player.process(&mut samples);
+        samples
+    });
+    let mut player = TonePlayer::new(48_000, Channels::Stereo).unwrap();
+    player.set_wet(0.75);
+    player.set_mode(Mode::Each);
+    player.process(&mut both);
+    for (side, alone) in alone.iter().enumerate() {
+        assert!(both.iter().skip(side).step_by(2).eq(alone));
+    }
+}
+
+#[test]
+fn a_mix_goes_from_the_signal_to_its_tones() {
+    let signal: Vec<f32> = (0..1000).map(|n| (n as f32 * 0.0575).sin()).collect();
+    let mixed = |wet: f32| {
+        let mut samples = signal.clone();
+        let mut player = TonePlayer::new(48_000, Channels::Mono).unwrap();
+        player.set_wet(wet);
+        player.process(&mut samples);
+        // What was played is forgotten, but not the mix.
+        let mut again = signal.clone();
+        player.reset();
+        player.process(&mut again);
+        assert_eq!(samples, again);
+        samples
+    };
+    let mut tones = vec![0.0; signal.len()];
+    ToneFilter::new(48_000).unwrap().process(&signal, &mut tones);
+    assert_eq!(mixed(0.0), signal);
+    assert_eq!(mixed(-3.0), signal);
+    assert_eq!(mixed(1.0), tones);
+    assert_eq!(mixed(f32::NAN), mixed(0.5));
 }
