@@ -100,8 +100,14 @@ impl Drop for Arena {
     }
 }
 
-/// MXCSR with all exceptions masked, rounding to nearest, denormals kept, no flags.
-const MXCSR: u32 = 0x1f80;
+/// MXCSR with all exceptions masked, the rounding and flushing that the guest's control register asks for, and no flags. Both
+/// detect tiny results after rounding, and take denormal operands as they are.
+fn mxcsr_for(fcsr: u32) -> u32 {
+    // FCSR's bits 1-0: to nearest, to zero, up, down. MXCSR's bits 14-13: to nearest, down, up, to zero.
+    let rounding = [0, 3, 2, 1][(fcsr & 3) as usize];
+    // Denormal results become zeros by bit 24, and bit 15.
+    0x1f80 | rounding << 13 | (fcsr >> 24 & 1) << 15
+}
 
 fn mxcsr() -> u32 {
     let mut value = 0u32;
@@ -179,7 +185,7 @@ pub(crate) fn engine_way() -> u64 {
 pub(crate) unsafe fn run(enter: u64, state: &mut State, pc: u32, code: u64) -> (u64, u32) {
     let host = mxcsr();
     // SAFETY: only guest code runs with it, and what that calls uses no floats.
-    unsafe { set_mxcsr(MXCSR) };
+    unsafe { set_mxcsr(mxcsr_for(state.cpu.fcsr)) };
     // SAFETY: the caller vouches for the addresses.
     let exit = unsafe { shielded(state, pc, code, enter) };
     let flags = mxcsr() & 0x3f;

@@ -41,8 +41,8 @@ pub(crate) const MOST_LEFT: u32 = 32;
 /// Regions that other threads compile at a time for one engine. When they have so many, the guest's thread does the next one: it
 /// would wait longer for it than that takes.
 const MOST_ORDERS: usize = 24;
-/// FCSR's bits of rounding, enabled exceptions and flushing: none is set while compiled code runs.
-const UNUSUAL: u32 = 0x0100_0f83;
+/// FCSR's bits of enabled exceptions: none is set while compiled code runs.
+const ENABLES: u32 = 0xf80;
 /// Cause bits of FCSR.
 const CAUSE: u32 = 0x3f << 12;
 
@@ -378,7 +378,7 @@ impl Jit {
         let flags = flags >> 5 & 1 | flags >> 3 & 2 | flags >> 1 & 4 | flags << 1 & 8;
         state.cpu.fcsr |= flags << 2;
         if state.last_float != 0 {
-            let cause = float_cause(state.last_float, state.last_operands);
+            let cause = float_cause(state.last_float, state.last_operands, state.cpu.fcsr);
             state.cpu.fcsr = state.cpu.fcsr & !CAUSE | cause;
         }
         match exit >> 32 {
@@ -395,7 +395,7 @@ impl Jit {
         let Jit { interpreter, table, unlikely, state, options, library, fits, workers, .. } = self;
         let State { cpu, counters, .. } = &mut **state;
         let library = library.as_deref().filter(|_| *fits);
-        if cpu.fcsr & UNUSUAL != 0 {
+        if cpu.fcsr & ENABLES != 0 {
             // A little at a time: the program may return to what is usual.
             let slice = (*fuel).min(64);
             let mut left = slice;
@@ -428,7 +428,7 @@ impl Jit {
                 return Event::OutOfFuel;
             }
             let pc = self.state.cpu.pc;
-            if self.state.cpu.fcsr & UNUSUAL == 0
+            if self.state.cpu.fcsr & ENABLES == 0
                 && let Some(code) = self.find(pc)
             {
                 let exit = self.enter(code, fuel);
@@ -457,7 +457,7 @@ impl Jit {
             }
             let pc = self.state.cpu.pc;
             let is_ready = self.workers.as_ref().is_some_and(Workers::is_ready);
-            if is_ready || memory.is_stale() || self.state.cpu.fcsr & UNUSUAL != 0 || self.find(pc).is_some()
+            if is_ready || memory.is_stale() || self.state.cpu.fcsr & ENABLES != 0 || self.find(pc).is_some()
             {
                 continue;
             }

@@ -128,7 +128,7 @@ impl Machine<'_> {
         let last = self.word(layout::LAST_FLOAT);
         if last != 0 {
             let operands = layout::LAST_OPERANDS.map(|at| self.double_word(at));
-            cpu.fcsr = cpu.fcsr & !CAUSE | float_cause(last, operands);
+            cpu.fcsr = cpu.fcsr & !CAUSE | float_cause(last, operands, 0);
         }
         cpu.link = Link {
             address: self.word(layout::LINK_ADDRESS),

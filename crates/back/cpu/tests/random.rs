@@ -142,6 +142,8 @@ fn code_and_state(rng: &mut Rng, behind: &[u32]) -> Case {
     cpu.fcsr = match below(rng, 6) {
         0 => rng.next_u64() as u32 & 0xfe80_007c,
         1 => rng.next_u64() as u32 & 0xff80_0fff,
+        // Any rounding, denormals flushed or not, no exception enabled.
+        2 => rng.next_u64() as u32 & 0xff80_007f,
         _ => 0,
     };
     cpu.tls = rng.next_u64() as u32;

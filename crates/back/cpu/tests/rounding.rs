@@ -1,5 +1,5 @@
-//! Arithmetic and conversions of the floating-point unit in its four rounding modes: the interpreter and machine code have the results
-//! and exceptions of the host's SSE unit, which nobody here wrote.
+//! Arithmetic and conversions of the floating-point unit in its four rounding modes, with denormal results kept and flushed: the
+//! interpreter and machine code have the results and exceptions of the host's SSE unit, which nobody here wrote.
 #![cfg(all(unix, target_arch = "x86_64"))]
 
 use std::arch::asm;
@@ -66,6 +66,28 @@ enum Rounding {
     Zero,
     Up,
     Down,
+}
+
+/// What the control register asks for.
+#[derive(Clone, Copy, Debug)]
+struct Control {
+    rounding: Rounding,
+    /// Whether denormal results become zeros.
+    flush: bool,
+}
+
+impl Control {
+    fn all() -> impl Iterator<Item = Control> {
+        [false, true].into_iter().flat_map(|flush| ROUNDINGS.map(|rounding| Control { rounding, flush }))
+    }
+
+    fn fcsr(self) -> u32 {
+        self.rounding as u32 | u32::from(self.flush) << 24
+    }
+
+    fn mxcsr(self) -> u32 {
+        self.rounding.mxcsr() | u32::from(self.flush) << 15
+    }
 }
 
 const ROUNDINGS: [Rounding; 4] = [Rounding::Nearest, Rounding::Zero, Rounding::Up, Rounding::Down];
@@ -145,7 +167,7 @@ impl Instruction {
     }
 
     /// Result and exceptions, the latter as the cause bits of FCSR, by the host's unit.
-    fn on_host(self, operands: [u64; 2], rounding: Rounding) -> (u64, u32) {
+    fn on_host(self, operands: [u64; 2], mut control: Control) -> (u64, u32) {
         let Instruction { op, from, to } = self;
         let operands = &operands[..self.operands()];
         if operands.iter().any(|&bits| from.is_nan(bits)) {
@@ -153,9 +175,11 @@ impl Instruction {
             let is_invalid = to == Format::Word || operands.iter().any(|&bits| from.is_signaling(bits));
             return (to.default_nan(), u32::from(is_invalid) << 4);
         }
-        let rounding = if let Op::ToWord(rounding) = op { rounding } else { rounding };
+        if let Op::ToWord(rounding) = op {
+            control.rounding = rounding;
+        }
         let [a, b] = [operands[0], *operands.last().expect("an operand")];
-        let (result, status) = sse(op, from, to, [a, b], rounding.mxcsr());
+        let (result, status) = sse(op, from, to, [a, b], control.mxcsr());
         // Invalid, division, overflow, underflow, inexact are bits 0, 2, 3, 4 and 5 of the host's.
         let causes = [(5, 0), (4, 1), (3, 2), (2, 3), (0, 4)];
         let cause = causes.iter().fold(0, |cause, (theirs, ours)| cause | (status >> theirs & 1) << ours);
@@ -306,11 +330,11 @@ impl<E: Engine> Unit<E> {
         place: usize,
         instruction: Instruction,
         operands: [u64; 2],
-        rounding: Rounding,
+        control: Control,
     ) -> Done {
         let cpu = &mut self.cpu;
         cpu.pc = CODE + 8 * place as u32;
-        cpu.fcsr = rounding as u32;
+        cpu.fcsr = control.fcsr();
         for (register, bits) in [(FS, operands[0]), (FT, operands[1])] {
             (cpu.fpr[register], cpu.fpr[register + 1]) = (bits as u32, (bits >> 32) as u32);
         }
@@ -327,7 +351,7 @@ impl<E: Engine> Unit<E> {
 }
 
 #[test]
-fn results_and_exceptions_are_the_hosts_in_all_roundings() {
+fn results_and_exceptions_are_the_hosts_in_all_modes() {
     let instructions = Instruction::all();
     let mut interpreter = Unit::new(Interpreter::default(), &instructions);
     let options = Options { threshold: 0, background: false, ..Options::default() };
@@ -339,21 +363,21 @@ fn results_and_exceptions_are_the_hosts_in_all_roundings() {
         let mut inexact = [0; 4];
         for _ in 0..budget(2_000, 100_000) {
             let operands = operands(&mut rng, instruction.from);
-            for rounding in ROUNDINGS {
-                let (result, cause) = instruction.on_host(operands, rounding);
+            for control in Control::all() {
+                let (result, cause) = instruction.on_host(operands, control);
                 let wanted = Done(result, cause);
                 let by_engine = [
-                    ("interpreter", interpreter.run(place, instruction, operands, rounding)),
-                    ("machine code", jit.run(place, instruction, operands, rounding)),
-                    ("baseline code", baseline.run(place, instruction, operands, rounding)),
+                    ("interpreter", interpreter.run(place, instruction, operands, control)),
+                    ("machine code", jit.run(place, instruction, operands, control)),
+                    ("baseline code", baseline.run(place, instruction, operands, control)),
                 ];
                 for (engine, result) in by_engine {
                     assert!(
                         result == wanted,
-                        "{instruction:?} of {operands:x?}, {rounding:?}: {wanted:?}, {engine} {result:?}"
+                        "{instruction:?} of {operands:x?}, {control:?}: {wanted:?}, {engine} {result:?}"
                     );
                 }
-                inexact[rounding as usize] += cause & 1;
+                inexact[control.rounding as usize] += cause & 1;
             }
         }
         // What is exact is the same in all roundings.

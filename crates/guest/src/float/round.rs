@@ -51,12 +51,12 @@ pub(super) fn round(negative: bool, exact: Exact, format: Format, env: &mut Env)
     let sign = format.zero(negative);
     let to = |shift| shift_right(exact.bits, exact.sticky, shift, negative, env.rounding);
     if exact.exponent < least {
-        if env.flush {
+        // Tiny after rounding: a number just below the least normal one that rounds to it is not.
+        let tiny = exact.exponent < least - 1 || to(shift).0 >> (format.fraction + 1) == 0;
+        if env.flush && tiny {
             env.flags |= Flags::UNDERFLOW | Flags::INEXACT;
             return sign;
         }
-        // Tiny after rounding: a number just below the least normal one that rounds to it is not.
-        let tiny = exact.exponent < least - 1 || to(shift).0 >> (format.fraction + 1) == 0;
         let (kept, inexact) = to(shift.saturating_add(least - exact.exponent));
         if inexact {
             env.flags |= Flags::INEXACT;

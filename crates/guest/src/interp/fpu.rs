@@ -14,6 +14,9 @@ const FIR: u32 = 0x0073_9300;
 const WRITABLE: u32 = 0xff83_ffff;
 /// Cause bits of FCSR.
 const CAUSE: u32 = 0x3f << 12;
+/// Bits of FCSR that choose a rounding, and the one that flushes denormal results to zero.
+const ROUNDING: u32 = 3;
+const FLUSH: u32 = 1 << 24;
 
 /// The number of the bit of FCSR that has a condition, of eight.
 pub fn condition_bit(cc: u32) -> u32 {
@@ -42,11 +45,12 @@ pub(super) fn execute(cpu: &mut Cpu, word: u32) -> Result<(), Cause> {
     Ok(())
 }
 
-/// The cause bits that an instruction leaves in FCSR, with operands in `fs`, `ft` and `fr` as bits, when FCSR asks for the usual:
-/// rounding to nearest, denormals kept, no exception enabled. 0 for a word that is no instruction of the unit.
-pub fn float_cause(word: u32, operands: [u64; 3]) -> u32 {
+/// The cause bits that an instruction leaves in FCSR, with operands in `fs`, `ft` and `fr` as bits, where FCSR asks for the rounding and
+/// flushing of `fcsr` and enables no exception. 0 for a word that is no instruction of the unit.
+pub fn float_cause(word: u32, operands: [u64; 3], fcsr: u32) -> u32 {
     let Ok(inst) = decode(word) else { return 0 };
     let mut cpu = Cpu::new(xenoglot_mips::Endian::Little);
+    cpu.fcsr = fcsr & (ROUNDING | FLUSH);
     let fmt = if inst.fmt() == Some(Fmt::D) { Fmt::D } else { Fmt::S };
     // From the last one on: the fields of operands that an instruction does not have may name the register of one it has.
     for (register, bits) in [inst.fs(), inst.ft(), inst.fr()].into_iter().zip(operands).rev() {

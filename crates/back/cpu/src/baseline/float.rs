@@ -1,5 +1,5 @@
-//! Instructions of the floating-point unit. Rounding is to nearest and no exception is enabled while code runs. MXCSR collects
-//! the flags; what FCSR's cause bits are follows from the last instruction and its operands. NaNs are the interpreter's: those of the
+//! Instructions of the floating-point unit. No exception is enabled while code runs, and MXCSR rounds and flushes as FCSR says. It
+//! collects the flags; what FCSR's cause bits are follows from the last instruction and its operands. NaNs are the interpreter's: those of the
 //! guest have other bits.
 
 use super::Emitter;
@@ -8,6 +8,9 @@ use super::memory::float_home;
 use xenoglot_guest::{SINK, condition_bit};
 use xenoglot_mips::lift::layout;
 use xenoglot_mips::{Fmt, Inst, Op as Mips, decode};
+
+/// FCSR's bits of rounding.
+const ROUNDING: u32 = 3;
 
 const FCSR: Mem = Mem::at(RDI, layout::FCSR as i32);
 
@@ -163,8 +166,13 @@ impl Emitter<'_> {
     /// Numbers without a word, and NaNs, are the interpreter's.
     fn round_to_word(&mut self, inst: Inst) {
         let opcode = if inst.op == Mips::TruncW { 0x2c } else { 0x2d };
-        self.asm.sse_mem(Self::prefix(inst.fmt()), opcode, RCX, float_home(inst.fs()));
         let none = self.give_up();
+        if inst.op == Mips::RoundW {
+            // The instruction rounds as MXCSR says.
+            self.asm.test_mem(FCSR, ROUNDING);
+            self.asm.jcc(Cond::NOT_EQUAL, none);
+        }
+        self.asm.sse_mem(Self::prefix(inst.fmt()), opcode, RCX, float_home(inst.fs()));
         self.asm.alu_imm(CMP, RCX, 1 << 31);
         self.asm.jcc(Cond::EQUAL, none);
         self.note(inst, 1);

@@ -15,6 +15,8 @@ use xenoglot_ir::{Bits, Flags, Op as Ir, Type, Value};
 
 /// Cause bits of FCSR.
 const CAUSE: u32 = 0x3f << 12;
+/// Bits of FCSR that choose a rounding.
+const ROUNDING: u32 = 3;
 
 /// The bit of FCSR that has a condition.
 fn condition_bit(cc: u8) -> u32 {
@@ -145,6 +147,9 @@ impl Lifter<'_> {
             }
             Op::CvtS | Op::CvtD => self.convert_to_float(inst),
             Op::CvtW | Op::RoundW | Op::TruncW | Op::CeilW | Op::FloorW => {
+                if inst.op == Op::CvtW {
+                    self.to_nearest();
+                }
                 let a = self.operand(fs, fmt);
                 let v = self.word(inst.op, a);
                 self.set_fpr_bits(fd, v);
@@ -174,6 +179,15 @@ impl Lifter<'_> {
         self.number(v);
         self.set_fpr(inst.fd(), v);
         if to == Type::F64 { self.no_cause(0, None) } else { self.note(inst, &[a]) }
+    }
+
+    /// Leaves the instruction to an interpreter where FCSR asks for another rounding than to nearest. Ops that round to the format of
+    /// their result need no such test: whoever runs them can do it as FCSR says.
+    fn to_nearest(&mut self) {
+        let (fcsr, mask, zero) = (self.get(Register::Fcsr), self.b.i32(ROUNDING), self.b.i32(0));
+        let rounding = self.b.op(Ir::And, &[fcsr, mask]);
+        let is_other = self.b.op(Ir::IcmpNe, &[rounding, zero]);
+        self.trap_if(is_other, Reason::Float);
     }
 
     /// A float as a 32-bit integer.
