@@ -27,4 +27,4 @@ pub mod y4m;
 
 pub use conversion::{Component, Conversion, Filter, Model, Range, Reconstruction, Siting};
 pub use frame::{Error, Format, Frame, Layout, Plane, Subsampling};
-pub use sample::{convert, convert_rgba8};
+pub use sample::{Precision, convert, convert_rgba8, convert_rgba8_with};

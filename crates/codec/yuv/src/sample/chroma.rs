@@ -4,17 +4,23 @@
 use super::QUARTERS;
 use crate::conversion::{Conversion, Filter, Reconstruction, Siting};
 use crate::frame::Frame;
+use pulp::bytemuck::Pod;
 
 /// A sum of codes: words hold sixteen of up to 12 bits.
-pub(super) trait Sum: Copy + Default {
+pub(super) trait Sum: Pod + Default {
+    /// Bits of sixteen of the largest codes.
+    const BITS: u32;
+
     fn of(code: u16) -> Self;
 
     fn blend(a: Self, b: Self, weights: [u16; 2]) -> Self;
 }
 
 macro_rules! sum {
-    ($($ty:ty),*) => {
+    ($($ty:ty, $bits:expr;)*) => {
         $(impl Sum for $ty {
+            const BITS: u32 = $bits;
+
             #[inline(always)]
             fn of(code: u16) -> $ty {
                 code.into()
@@ -28,7 +34,10 @@ macro_rules! sum {
     };
 }
 
-sum!(u16, u32);
+sum!(
+    u16, 16;
+    u32, 20;
+);
 
 /// How chroma comes to luma's places along x.
 #[derive(Clone, Copy, PartialEq, Eq)]

@@ -2,17 +2,25 @@
 
 use super::ROOM;
 use super::lanes::Lanes;
+use super::words::Words;
 use crate::frame::{Channel, Format};
+use pulp::bytemuck::Pod;
 use std::ops::Range;
 
-/// A code or a sum of codes, which is multiplied as a single.
+/// A code or a sum of codes.
 pub(super) trait Number: Copy + Default {
     /// Products of sixteen numbers and each of some factors.
     fn by<L: Lanes, const N: usize>(lanes: L, of: &[Self; 16], by: [L::Singles; N]) -> [L::Singles; N];
+
+    /// The highest bits of numbers that begin at the highest bit, as words.
+    fn words<W: Words>(words: W, of: &[Self; 32]) -> W::Words;
+
+    /// Those of numbers at even places, and those of numbers at odd ones.
+    fn word_pairs<W: Words>(words: W, of: &[Self; 64]) -> [W::Words; 2];
 }
 
 macro_rules! number {
-    ($ty:ty, $by:ident) => {
+    ($ty:ty, $by:ident, $words:ident => $load:expr, $load_pairs:expr) => {
         impl Number for $ty {
             #[inline(always)]
             fn by<L: Lanes, const N: usize>(
@@ -22,22 +30,47 @@ macro_rules! number {
             ) -> [L::Singles; N] {
                 lanes.$by(of, by)
             }
+
+            #[inline(always)]
+            fn words<W: Words>($words: W, of: &[$ty; 32]) -> W::Words {
+                $load(of)
+            }
+
+            #[inline(always)]
+            fn word_pairs<W: Words>($words: W, of: &[$ty; 64]) -> [W::Words; 2] {
+                $load_pairs(of)
+            }
         }
     };
 }
 
-number!(u8, bytes_by);
-number!(u16, words_by);
-number!(u32, longs_by);
+number!(u8, bytes_by, words => |of| words.load_bytes(of), |of| words.load_byte_pairs(of));
+number!(u16, words_by, words => |of| words.load(of), |of| words.load_pairs(of));
+// Sums of sixteen codes of 16 bits.
+number!(u32, longs_by, words => |of| words.load(&high_words(of)), |of| words.load_pairs(&high_words(of)));
+
+/// The high 16 of 20 bits.
+#[inline(always)]
+fn high_words<const N: usize>(of: &[u32; N]) -> [u16; N] {
+    let mut out = [0; N];
+    for (out, of) in out.iter_mut().zip(of) {
+        *out = (of >> 4) as u16;
+    }
+    out
+}
 
 /// A sample's code: a byte, or a word.
-pub(super) trait Code: Number + Into<u16> {
+pub(super) trait Code: Number + Pod + Into<u16> {
     /// Products of 32 codes and each of some factors: those of codes at even places, and of those at odd ones.
     fn pairs_by<L: Lanes, const N: usize>(
         lanes: L,
         of: &[Self; 32],
         by: [L::Singles; N],
     ) -> [[L::Singles; N]; 2];
+
+    /// Products of 64 codes that begin at the highest bit, in ones of eight bits: of those at even places, and of those at odd
+    /// ones.
+    fn scaled_pairs<W: Words>(words: W, of: &[Self; 64], by: W::Scale) -> [W::Words; 2];
 
     /// A plane's bytes as codes, if codes are bytes.
     fn as_they_are(data: &[u8]) -> Option<&[Self]>;
@@ -54,6 +87,11 @@ impl Code for u8 {
         by: [L::Singles; N],
     ) -> [[L::Singles; N]; 2] {
         lanes.byte_pairs_by(of, by)
+    }
+
+    #[inline(always)]
+    fn scaled_pairs<W: Words>(words: W, of: &[u8; 64], by: W::Scale) -> [W::Words; 2] {
+        words.scaled_byte_pairs(of, by)
     }
 
     #[inline(always)]
@@ -82,14 +120,19 @@ impl Code for u16 {
     }
 
     #[inline(always)]
+    fn scaled_pairs<W: Words>(words: W, of: &[u16; 64], by: W::Scale) -> [W::Words; 2] {
+        words.scaled_pairs(of, by)
+    }
+
+    #[inline(always)]
     fn as_they_are(_: &[u8]) -> Option<&[u16]> {
         None
     }
 
     #[inline(always)]
     fn gather(reader: &Reader, data: &[u8], step: usize, out: &mut [u16]) {
-        let Reader { shift, mask } = *reader;
-        let word = |bytes: &[u8; 2]| u16::from_le_bytes(*bytes) >> shift & mask;
+        let Reader { left, right, mask } = *reader;
+        let word = |bytes: &[u8; 2]| u16::from_le_bytes(*bytes) << left >> right & mask;
         match step {
             2 => spread::<2, 2, _>(data, out, word),
             4 => spread::<2, 4, _>(data, out, word),
@@ -101,16 +144,23 @@ impl Code for u16 {
 /// Reads codes of a format.
 #[derive(Clone, Copy)]
 pub(super) struct Reader {
-    /// How far a word's code is from its lowest bit, and the bits of a code.
-    shift: u32,
+    /// How far a word is shifted, and the bits that are kept then.
+    left: u32,
+    right: u32,
     mask: u16,
 }
 
 impl Reader {
-    pub(super) fn new(format: Format) -> Reader {
+    /// For codes in the high bits of words, or in the low ones.
+    pub(super) fn new(format: Format, is_high: bool) -> Reader {
         let unused = 16 - format.bits;
-        let (shift, mask) = if format.high { (unused, u16::MAX) } else { (0, u16::MAX >> unused) };
-        Reader { shift, mask }
+        let (left, right) = match (format.high, is_high) {
+            (false, true) => (unused, 0),
+            (true, false) => (0, unused),
+            _ => (0, 0),
+        };
+        let mask = if is_high { u16::MAX << unused } else { u16::MAX >> unused };
+        Reader { left, right, mask }
     }
 
     /// Codes of a row's columns, and `around` more (0 or 1) on either side. Beyond the row's ends its outermost codes are
@@ -122,7 +172,7 @@ impl Reader {
         y: usize,
         columns: Range<usize>,
         around: usize,
-        room: &'r mut [C; ROOM],
+        room: &'r mut [C],
     ) -> &'r [C] {
         let (width, wanted) = (channel.size[0], columns.len() + 2 * around);
         let start = columns.start.saturating_sub(around);
@@ -144,7 +194,7 @@ impl Reader {
         }
         let filled = skipped + loaded;
         if let (true, Some(&last)) = (filled < wanted, room.get(filled.wrapping_sub(1))) {
-            room[filled..].fill(last);
+            room[filled..wanted].fill(last);
         }
         room.get(..wanted).unwrap_or_default()
     }

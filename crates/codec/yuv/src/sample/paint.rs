@@ -1,0 +1,99 @@
+//! Rows of texels, group by group, with either arithmetic.
+
+use super::Plan;
+use super::chroma::{Sum, blend};
+use super::codes::{Code, Number};
+
+/// Makes groups of `GROUP` texels, which are `PAIRS` pairs.
+pub(super) trait Arithmetic<const PAIRS: usize, const GROUP: usize>: Copy {
+    /// The instructions used.
+    type Lanes;
+
+    type Texel: Copy + Default;
+
+    /// What chroma adds to the components of `PAIRS` texels.
+    type Chroma: Copy;
+
+    /// Whether it is known that luma has the same part in all components, and red and blue no part of the other's chroma.
+    const IS_LUMA_SHARED: bool;
+
+    /// Whether codes, and sums of codes, begin at the highest bit of their types; or else they end at the lowest.
+    const IS_HIGH: bool;
+
+    /// For chroma of which each number is `unit` times a code.
+    fn new(lanes: Self::Lanes, plan: &Plan<'_>, unit: u16) -> Self;
+
+    fn of_chroma<N: Number>(self, cr: &[N; PAIRS], cb: &[N; PAIRS]) -> Self::Chroma;
+
+    /// Texels with chroma for each.
+    fn texels<C: Code, N: Number>(self, luma: &[C; GROUP], chroma: [&[N; GROUP]; 2]) -> [Self::Texel; GROUP];
+
+    /// Texels with chroma for those at even places and for those at odd ones.
+    fn texel_pairs<C: Code>(self, luma: &[C; GROUP], chroma: [Self::Chroma; 2]) -> [Self::Texel; GROUP];
+
+    /// Makes texels of which each has a sample of luma and of chroma.
+    #[inline(always)]
+    fn paint<C: Code, N: Number>(self, lumas: &[C], [reds, blues]: [&[N]; 2], texels: &mut [Self::Texel]) {
+        let groups = texels.as_chunks_mut().0.iter_mut().zip(lumas.as_chunks().0);
+        let chroma = reds.as_chunks().0.iter().zip(blues.as_chunks().0);
+        for ((out, luma), (red, blue)) in groups.zip(chroma) {
+            *out = self.texels(luma, [red, blue]);
+        }
+    }
+
+    /// Makes texels in pairs that have a sample of chroma each.
+    #[inline(always)]
+    fn paint_pairs<C: Code, N: Number>(
+        self,
+        lumas: &[C],
+        [reds, blues]: [&[N]; 2],
+        texels: &mut [Self::Texel],
+    ) {
+        let groups = texels.as_chunks_mut().0.iter_mut().zip(lumas.as_chunks().0);
+        let chroma = reds.as_chunks().0.iter().zip(blues.as_chunks().0);
+        for ((out, luma), (red, blue)) in groups.zip(chroma) {
+            let chroma = self.of_chroma(red, blue);
+            *out = self.texel_pairs(luma, [chroma; 2]);
+        }
+    }
+
+    /// Makes two rows of texels in pairs, which have the same chroma.
+    #[inline(always)]
+    fn paint_squares<C: Code, N: Number>(
+        self,
+        [upper, lower]: [&[C]; 2],
+        [reds, blues]: [&[N]; 2],
+        texels: [&mut [Self::Texel]; 2],
+    ) {
+        let [uppers, lowers] = texels;
+        let uppers = uppers.as_chunks_mut().0.iter_mut().zip(upper.as_chunks().0);
+        let lowers = lowers.as_chunks_mut().0.iter_mut().zip(lower.as_chunks().0);
+        let chroma = reds.as_chunks().0.iter().zip(blues.as_chunks().0);
+        for ((upper, lower), (red, blue)) in uppers.zip(lowers).zip(chroma) {
+            let chroma = self.of_chroma(red, blue);
+            *upper.0 = self.texel_pairs(upper.1, [chroma; 2]);
+            *lower.0 = self.texel_pairs(lower.1, [chroma; 2]);
+        }
+    }
+
+    /// Makes texels in pairs, with chroma between samples: by the weights of the sample before the pair and its own at the even
+    /// place, of its own and the next at the odd one. The first sample is that before the first pair.
+    #[inline(always)]
+    fn paint_between<C: Code, S: Sum + Number>(
+        self,
+        lumas: &[C],
+        [reds, blues]: [&[S]; 2],
+        [even, odd]: [[u16; 2]; 2],
+        texels: &mut [Self::Texel],
+    ) {
+        let groups = texels.as_chunks_mut().0.iter_mut().zip(lumas.as_chunks().0);
+        let before = reds.as_chunks().0.iter().zip(blues.as_chunks().0);
+        let own = reds[1..].as_chunks().0.iter().zip(blues[1..].as_chunks().0);
+        let next = reds[2..].as_chunks().0.iter().zip(blues[2..].as_chunks().0);
+        for ((out, luma), ((before, own), next)) in groups.zip(before.zip(own).zip(next)) {
+            let even = self.of_chroma(&blend(before.0, own.0, even), &blend(before.1, own.1, even));
+            let odd = self.of_chroma(&blend(own.0, next.0, odd), &blend(own.1, next.1, odd));
+            *out = self.texel_pairs(luma, [even, odd]);
+        }
+    }
+}
