@@ -3,6 +3,7 @@
 //! them. Results are not clamped: a narrow range has values outside 0..=1.
 //!
 //! [`Frame::new`] looks at all sizes; [`convert`] and [`convert_rgba8`] then go by rows, on all cores.
+//! [`convert_rgba8_with`] takes less time where bytes may be off by one.
 //!
 //! ```
 //! use xenoglot_yuv::{Conversion, Format, Frame, Layout, Subsampling, convert_rgba8};

@@ -16,7 +16,7 @@ mod tests;
 mod within_one;
 mod words;
 
-use crate::conversion::{Affine, Conversion};
+use crate::conversion::{Affine, Conversion, Filter};
 use crate::frame::{Error, Frame, Subsampling};
 use chroma::{Across, Sum, across, blend_rows, down};
 use codes::{Code, Number, Reader};
@@ -30,8 +30,8 @@ use singles::Singles;
 use std::marker::PhantomData;
 use words::Words;
 
-/// Texels for which samples are read at a time.
-const TILE: usize = 1024;
+/// Texels for which samples are read at a time, most of them.
+const TILE: usize = 2048;
 
 /// Samples of a tile with one more on either side, and as many more as make rows of bytes begin where cache lines do.
 const ROOM: usize = TILE + 64;
@@ -61,12 +61,13 @@ pub fn convert_rgba8(frame: &Frame<'_>, conversion: &Conversion, out: &mut [[u8;
 /// How close bytes are to what a conversion defines.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Precision {
-    /// Exact sums of chroma, and singles: what is rounded to the nearest is off by no more than the rounding of a few of them.
+    /// Sums of chroma are exact, and the matrix is of singles: only their rounding is between a byte and the nearest to the
+    /// exact result.
     #[default]
     Exact,
-    /// Each component is that of [`Precision::Exact`], or one more or less; most are the same. It takes less time: sums are
-    /// words of 16 bits. They are the same on all processors. What words do not hold, conversions without a model of luma
-    /// and chroma among it, is converted exactly.
+    /// Each component is that of [`Precision::Exact`], or one more or less; most are the same. This takes less time, as
+    /// it computes with words of 16 bits. Results do not depend on the processor. Where words do not hold a conversion's
+    /// factors, or red, green and blue do not have the same part of luma, all is as with [`Precision::Exact`].
     WithinOne,
 }
 
@@ -292,6 +293,8 @@ impl<L: Copy, M: Method> Work<'_, L, M> {
         // For chroma as it is read, and for sums of it.
         let arithmetic = [A::new(lanes, plan, 1), A::new(lanes, plan, plan.unit())];
         let whole = width - width % GROUP;
+        // Sums of chroma are made before texels are; those of fewer are closer by then.
+        let tile = if plan.conversion.filter == Filter::Linear { TILE / 2 } else { TILE };
         let mut rows = (first..).zip(rows.chunks_mut(width));
         while let Some((y, upper)) = rows.next() {
             let (mut done, mut lower) = (0, None);
@@ -299,7 +302,7 @@ impl<L: Copy, M: Method> Work<'_, L, M> {
                 lower = rows.next();
             }
             if let Some((_, lower)) = &mut lower {
-                let tiles = upper[..whole].chunks_mut(TILE).zip(lower[..whole].chunks_mut(TILE));
+                let tiles = upper[..whole].chunks_mut(tile).zip(lower[..whole].chunks_mut(tile));
                 for (upper, lower) in tiles {
                     let columns = upper.len();
                     plan.squares(arithmetic[0], [done, y], [upper, lower], &mut room);
@@ -309,7 +312,7 @@ impl<L: Copy, M: Method> Work<'_, L, M> {
             for (y, row) in [Some((y, upper)), lower].into_iter().flatten() {
                 let mut x = done;
                 let (tiles, rest) = row[done..].split_at_mut(whole - done);
-                for texels in tiles.chunks_mut(TILE) {
+                for texels in tiles.chunks_mut(tile) {
                     plan.tile(arithmetic, [x, y], texels, &mut room);
                     x += texels.len();
                 }
