@@ -5,7 +5,7 @@ use serde::Serialize;
 use std::fmt;
 use std::time::Instant;
 use xenoglot_testgen::rng::Rng;
-use xenoglot_yuv::{Conversion, Filter, Format, Frame, Layout, Subsampling, convert_rgba8};
+use xenoglot_yuv::{Conversion, Filter, Format, Frame, Layout, Precision, Subsampling, convert_rgba8_with};
 
 /// Frames of random samples, of BT.709.
 #[derive(Serialize)]
@@ -19,6 +19,7 @@ pub struct Frames {
 struct Times {
     layout: &'static str,
     chroma: &'static str,
+    precision: &'static str,
     /// Of a frame of each size on one core.
     milliseconds: [f64; 2],
     /// Time of the smaller frame on one core divided by its time on two.
@@ -61,21 +62,30 @@ pub fn run(quick: bool) -> Result<Frames> {
     for (name, layout, subsampling, bits, high, filter) in LAYOUTS {
         let format = Format { layout, subsampling, bits, high };
         let conversion = Conversion { filter, ..Conversion::default() };
-        let mut best = [[f64::INFINITY; 2]; 2];
-        for _ in 0..rounds {
-            for ([width, height], best) in sizes.into_iter().zip(&mut best) {
-                let bytes = samples.get(..format.bytes(width, height).context("too large")?);
-                let frame = Frame::tight(format, width, height, bytes.context("too few samples")?)?;
-                for (pool, best) in pools.iter().zip(best) {
-                    let start = Instant::now();
-                    pool.install(|| convert_rgba8(&frame, &conversion, &mut out))?;
-                    *best = best.min(start.elapsed().as_secs_f64() * 1e3);
+        let chroma = if filter == Filter::Linear { "linear" } else { "nearest" };
+        for (precision_name, precision) in [("exact", Precision::Exact), ("within one", Precision::WithinOne)]
+        {
+            let mut best = [[f64::INFINITY; 2]; 2];
+            for _ in 0..rounds {
+                for ([width, height], best) in sizes.into_iter().zip(&mut best) {
+                    let bytes = samples.get(..format.bytes(width, height).context("too large")?);
+                    let frame = Frame::tight(format, width, height, bytes.context("too few samples")?)?;
+                    for (pool, best) in pools.iter().zip(best) {
+                        let start = Instant::now();
+                        pool.install(|| convert_rgba8_with(&frame, &conversion, precision, &mut out))?;
+                        *best = best.min(start.elapsed().as_secs_f64() * 1e3);
+                    }
                 }
             }
+            let [[one, two], [large, _]] = best;
+            layouts.push(Times {
+                layout: name,
+                chroma,
+                precision: precision_name,
+                milliseconds: [one, large],
+                two_cores: one / two,
+            });
         }
-        let [[one, two], [large, _]] = best;
-        let chroma = if filter == Filter::Linear { "linear" } else { "nearest" };
-        layouts.push(Times { layout: name, chroma, milliseconds: [one, large], two_cores: one / two });
     }
     Ok(Frames { sizes, layouts })
 }
@@ -83,9 +93,11 @@ pub fn run(quick: bool) -> Result<Frames> {
 impl fmt::Display for Frames {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let [small, large] = self.sizes.map(|[width, height]| format!("{width}x{height}"));
-        writeln!(f, "{:<8} {:<8} {small:>12} {large:>12} {:>10}", "frames", "chroma", "two cores")?;
-        for Times { layout, chroma, milliseconds: [small, large], two_cores } in &self.layouts {
-            writeln!(f, "{layout:<8} {chroma:<8} {small:>9.3} ms {large:>9.3} ms {two_cores:>9.2}x")?;
+        write!(f, "{:<8} {:<8} {:<10}", "frames", "chroma", "precision")?;
+        writeln!(f, " {small:>12} {large:>12} {:>10}", "two cores")?;
+        for Times { layout, chroma, precision, milliseconds: [small, large], two_cores } in &self.layouts {
+            write!(f, "{layout:<8} {chroma:<8} {precision:<10}")?;
+            writeln!(f, " {small:>9.3} ms {large:>9.3} ms {two_cores:>9.2}x")?;
         }
         Ok(())
     }

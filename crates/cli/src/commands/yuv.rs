@@ -9,8 +9,8 @@ use anyhow::{Context, Result, bail};
 use clap::ValueEnum;
 use xenoglot_yuv::y4m::{self, Y4m};
 use xenoglot_yuv::{
-    Component, Conversion, Filter, Format, Frame, Layout, Model, Range, Reconstruction, Siting, Subsampling,
-    convert, convert_rgba8,
+    Component, Conversion, Filter, Format, Frame, Layout, Model, Precision, Range, Reconstruction, Siting,
+    Subsampling, convert, convert_rgba8_with,
 };
 
 /// Arguments of `yuv`.
@@ -30,6 +30,9 @@ pub struct Args {
     /// What converts.
     #[arg(long, value_enum, default_value_t)]
     engine: EngineName,
+    /// How close bytes that the CPU makes are to what the conversion defines.
+    #[arg(long, value_enum, default_value_t)]
+    precision: PrecisionName,
 
     /// Width and height of raw files; .y4m files say it.
     #[arg(long, value_name = "WxH", value_parser = size, help_heading = "Raw files")]
@@ -77,6 +80,15 @@ enum To {
     Rgba8,
     /// Raw singles, RGBA, not clamped.
     Rgba32f,
+}
+
+#[derive(Clone, Copy, Default, ValueEnum)]
+enum PrecisionName {
+    /// Rounded to the nearest.
+    #[default]
+    Exact,
+    /// That, or one more or less, which takes less time.
+    WithinOne,
 }
 
 #[derive(Clone, Copy, Default, ValueEnum)]
@@ -185,7 +197,7 @@ struct Film<'a> {
 
 /// Converts.
 pub fn run(args: &Args) -> Result<bool> {
-    let engine = open(args.engine)?;
+    let engine = open(args)?;
     batch::run(
         &args.batch,
         || (),
@@ -310,14 +322,17 @@ fn artifact(args: &Args, engine: &Engine, film: &Film<'_>, number: usize) -> Res
 
 /// What converts.
 enum Engine {
-    Cpu,
+    Cpu(Precision),
     #[cfg(feature = "gpu")]
     Compute(xenoglot_yuv::compute::Converter),
 }
 
-fn open(name: EngineName) -> Result<Engine> {
-    Ok(match name {
-        EngineName::Cpu => Engine::Cpu,
+fn open(args: &Args) -> Result<Engine> {
+    Ok(match args.engine {
+        EngineName::Cpu => Engine::Cpu(match args.precision {
+            PrecisionName::Exact => Precision::Exact,
+            PrecisionName::WithinOne => Precision::WithinOne,
+        }),
         #[cfg(feature = "gpu")]
         EngineName::Compute => {
             Engine::Compute(xenoglot_yuv::compute::Converter::new(&crate::engine::device()?)?)
@@ -328,7 +343,7 @@ fn open(name: EngineName) -> Result<Engine> {
 impl Engine {
     fn convert(&self, frame: &Frame<'_>, conversion: &Conversion, out: &mut [[f32; 4]]) -> Result<()> {
         match self {
-            Engine::Cpu => convert(frame, conversion, out)?,
+            Engine::Cpu(_) => convert(frame, conversion, out)?,
             #[cfg(feature = "gpu")]
             Engine::Compute(converter) => converter.convert(frame, conversion, out)?,
         }
@@ -337,7 +352,7 @@ impl Engine {
 
     fn convert_rgba8(&self, frame: &Frame<'_>, conversion: &Conversion, out: &mut [[u8; 4]]) -> Result<()> {
         match self {
-            Engine::Cpu => convert_rgba8(frame, conversion, out)?,
+            Engine::Cpu(precision) => convert_rgba8_with(frame, conversion, *precision, out)?,
             #[cfg(feature = "gpu")]
             Engine::Compute(converter) => converter.convert_rgba8(frame, conversion, out)?,
         }
