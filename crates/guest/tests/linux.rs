@@ -48,6 +48,31 @@ nobody -1 No child processes
 }
 
 #[test]
+fn timers_expire_counters_count_and_epoll_waits() {
+    for target in ["mips", "mipsel"] {
+        let Some(bytes) = program(target, "timers.c", &["-static"]) else { return };
+        let ran = run(Config::default(), bytes, &[], "", 1 << 32);
+        let wanted = "\
+create 0 set 0 get 0 left 1 signal 1 code 1 value 77 disarmed 1 overrun 0
+plain 0 absolute 0 alarm 1
+repeated 1 stop 0 interval 1000000
+handled 5 delete 0 0 again -1 Invalid argument
+real 1
+counter poll 1 5 read 8 is 3 empty -1 Resource temporarily unavailable write 8 sum 100000007 short -1 Invalid argument
+semaphore 8 1 8 -1
+pair 0 add 0 twice -1 File exists counter 0 nothing 0
+send 5 ready 2 socket 1 counter 1 again 1 armed 0 2 recv hello empty -1 Resource temporarily unavailable
+deleted 0 gone -1 No such file or directory itself -1 refused closed 1 10 end 0
+in memory 0 1 hole -1 Cannot allocate memory
+socket -1 Socket operation on non-socket, -1 Bad file descriptor
+at -1 Illegal seek
+";
+        assert_eq!(ran.text(), wanted, "{target}");
+        assert_eq!(ran.code(), 0);
+    }
+}
+
+#[test]
 fn a_seed_makes_runs_repeatable() {
     let Some(bytes) = program("mipsel", "files.c", &["-static"]) else { return };
     let config = || Config { seed: Some(7), ..Config::default() };

@@ -325,13 +325,7 @@ impl<E: Engine> Unit<E> {
         Unit { engine, memory, cpu: Cpu::new(Endian::Little) }
     }
 
-    fn run(
-        &mut self,
-        place: usize,
-        instruction: Instruction,
-        operands: [u64; 2],
-        control: Control,
-    ) -> Done {
+    fn run(&mut self, place: usize, instruction: Instruction, operands: [u64; 2], control: Control) -> Done {
         let cpu = &mut self.cpu;
         cpu.pc = CODE + 8 * place as u32;
         cpu.fcsr = control.fcsr();

@@ -18,6 +18,7 @@ mod report;
 mod shared;
 mod signals;
 mod system;
+mod timers;
 
 pub use abi::{Signal, sig};
 pub use backtrace::Frame;

@@ -10,6 +10,7 @@ use super::frame::{self, Delivery};
 use super::fs::Files;
 use super::shared::Shared;
 use super::signals::{AltStack, DEFAULT, IGNORE, Info, Pending, Signals};
+use super::timers::Timers;
 use super::{Death, Status, backtrace::Symbols};
 use crate::cpu::{Cpu, reg};
 use crate::engine::{Cause, Exception};
@@ -120,6 +121,7 @@ pub struct Process {
     /// Time of SIGALRM, and what follows it, in nanoseconds.
     pub(super) alarm: Option<u64>,
     pub(super) alarm_interval: u64,
+    pub(super) timers: Timers,
     /// Name given by `prctl`.
     pub(super) name: Vec<u8>,
     pub(super) status: Option<Status>,
@@ -146,6 +148,7 @@ impl Process {
             signals: Signals::new(),
             alarm: None,
             alarm_interval: 0,
+            timers: Timers::default(),
             name: Vec::new(),
             status: None,
             death: None,
@@ -176,7 +179,7 @@ impl Process {
         self.end(Status::Killed(info.signal))
     }
 
-    /// Takes the signals that others sent, and SIGALRM when it is time.
+    /// Takes the signals that others sent, and those of alarms and timers when it is time.
     fn collect(&mut self) {
         if let Some(entry) = self.shared.table().entries.get_mut(&self.pid) {
             entry.mail.drain(..).for_each(|info| self.signals.pending.push(info));
@@ -188,6 +191,30 @@ impl Process {
                 self.alarm = (self.alarm_interval != 0).then(|| now.saturating_add(self.alarm_interval));
             }
         }
+        self.expire_timers();
+    }
+
+    /// Sends the signals of timers that have expired.
+    fn expire_timers(&mut self) {
+        let now = self.shared.monotonic();
+        if self.timers.next().is_none_or(|time| time > now) {
+            return;
+        }
+        let Process { timers, signals, threads, .. } = self;
+        let waits = |timer| {
+            signals.pending.has_timer(timer) || threads.iter().any(|thread| thread.pending.has_timer(timer))
+        };
+        for (tid, info) in timers.expire(now, waits) {
+            match tid.and_then(|tid| threads.iter_mut().find(|thread| thread.tid == tid)) {
+                Some(thread) => thread.pending.push(info),
+                None => signals.pending.push(info),
+            }
+        }
+    }
+
+    /// When an alarm or a timer is due.
+    pub(super) fn due(&self) -> Option<u64> {
+        [self.alarm, self.timers.next()].into_iter().flatten().min()
     }
 
     /// Whether a signal would have an effect on a thread that does not block it.

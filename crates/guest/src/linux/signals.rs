@@ -14,6 +14,8 @@ pub(super) enum Fields {
     Fault { address: u32 },
     /// Who sent it, and the value that came with it.
     Sender { pid: u32, value: u32 },
+    /// The timer that expired, how often it did besides, and the value that it was made with.
+    Timer { number: u32, overrun: u32, value: u32 },
     /// The child whose state changed, and its exit code or signal.
     Child { pid: u32, status: u32 },
 }
@@ -38,6 +40,7 @@ impl Info {
         let layout = match self.fields {
             Fields::Fault { address } => layout.u32(address),
             Fields::Sender { pid, value } => layout.words([pid, 0, value]),
+            Fields::Timer { number, overrun, value } => layout.words([number, overrun, value]),
             Fields::Child { pid, status } => layout.words([pid, 0, status, 0, 0]),
         };
         layout.pad_to(128).bytes
@@ -119,6 +122,12 @@ impl Pending {
         let least = self.queue.iter().map(|info| info.signal).filter(|&signal| wanted.has(signal)).min()?;
         let at = self.queue.iter().position(|info| info.signal == least)?;
         self.queue.remove(at)
+    }
+
+    /// Whether a signal of a timer waits.
+    pub fn has_timer(&self, timer: u32) -> bool {
+        let is_its = |info: &Info| matches!(info.fields, Fields::Timer { number, .. } if number == timer);
+        self.queue.iter().any(is_its)
     }
 
     pub fn clear(&mut self) {

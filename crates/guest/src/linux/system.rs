@@ -7,6 +7,7 @@ use super::fs::{Description, Descriptor, Files, Node};
 use super::loader::{self, LoadError, Loaded, Start};
 use super::process::{Process, Stop, Thread};
 use super::shared::{Entry, FIRST_PID, Shared};
+use super::timers::Timers;
 use super::{Config, Death, Status, Stdio};
 use crate::cpu::{Cpu, reg};
 use crate::engine::Engine;
@@ -304,7 +305,7 @@ impl<E: Engine> System<E> {
     fn wait(&self, until: Option<Instant>) -> bool {
         let waiting = || self.slots.iter().filter(|slot| !slot.lent).map(|slot| &slot.machine.kernel);
         let deadline = waiting()
-            .flat_map(|process| process.waits().map(|wait| wait.deadline).chain([process.alarm]))
+            .flat_map(|process| process.waits().map(|wait| wait.deadline).chain([process.due()]))
             .flatten()
             .min();
         let files = waiting().flat_map(Process::waits).flat_map(|wait| &wait.files);
@@ -367,6 +368,7 @@ impl Process {
             signals,
             alarm: None,
             alarm_interval: 0,
+            timers: Timers::default(),
             name: self.name.clone(),
             status: None,
             death: None,
@@ -382,6 +384,7 @@ impl Process {
         self.space = loaded.space.clone();
         self.files.close_for_exec();
         self.signals.reset_for_exec();
+        self.timers = Timers::default();
         self.name.clear();
     }
 

@@ -136,6 +136,8 @@ impl Set {
 pub(crate) mod code {
     pub const USER: i32 = 0;
     pub const QUEUE: i32 = -1;
+    /// MIPS has this and the code of message queues the other way round.
+    pub const TIMER: i32 = -3;
     pub const TKILL: i32 = -6;
     pub const KERNEL: i32 = 0x80;
     pub const SEGV_MAPERR: i32 = 1;

@@ -4,7 +4,7 @@ use super::{Answer, CHUNK, Call, DONE, Reply, Wait, value};
 use crate::linux::abi::{Errno, code, flags, sig};
 use crate::linux::fs::{Description, Descriptor, File, Node};
 use crate::linux::signals::Info;
-use rustix::event::PollFlags;
+use rustix::event::{EventfdFlags, PollFlags};
 use rustix::fs::{Mode, SeekFrom};
 
 /// Parts of a vector (`UIO_MAXIOV`).
@@ -87,6 +87,12 @@ fn seekable(file: &File, offset: Option<u64>) -> Result<(), Errno> {
     }
 }
 
+/// Checks that a counter is read or written as a whole.
+fn counts(file: &File, parts: &[(u32, u32)]) -> Result<(), Errno> {
+    let is_whole = parts.first().is_some_and(|&(_, length)| length >= 8);
+    if matches!(file.node, Node::Event(_)) && !is_whole { Err(Errno::EINVAL) } else { Ok(()) }
+}
+
 fn input(call: &mut Call<'_>, parts: &[(u32, u32)], offset: Option<u64>) -> Reply {
     let file = call.file(0)?;
     if !file.readable() {
@@ -96,6 +102,7 @@ fn input(call: &mut Call<'_>, parts: &[(u32, u32)], offset: Option<u64>) -> Repl
         return Err(Errno::EISDIR);
     }
     seekable(&file, offset)?;
+    counts(&file, parts)?;
     if parts.iter().all(|&(_, length)| length == 0) {
         return value(0);
     }
@@ -139,6 +146,14 @@ fn read_some(call: &Call<'_>, file: &Description, out: &mut [u8], at: Option<u64
             Some(at) => rustix::io::pread(fd, out, at)?,
             None => rustix::io::read(fd, out)?,
         }),
+        Node::Event(fd) => {
+            let mut bytes = [0; 8];
+            let out = out.get_mut(..8).ok_or(Errno::EINVAL)?;
+            rustix::io::read(fd, &mut bytes)?;
+            out.copy_from_slice(&call.layout().u64(u64::from_ne_bytes(bytes)).bytes);
+            Ok(8)
+        }
+        Node::Epoll(_) => Err(Errno::EINVAL),
         Node::Null => Ok(0),
         Node::Zero { .. } => {
             out.fill(0);
@@ -170,6 +185,7 @@ fn output(call: &mut Call<'_>, parts: &[(u32, u32)], offset: Option<u64>) -> Rep
         return Err(Errno::EBADF);
     }
     seekable(&file, offset)?;
+    counts(&file, parts)?;
     if let Some(reply) = until_ready(&file, PollFlags::OUT) {
         return reply;
     }
@@ -183,7 +199,7 @@ fn output(call: &mut Call<'_>, parts: &[(u32, u32)], offset: Option<u64>) -> Rep
                 Err(error) => return if total == 0 { Err(error) } else { value(total) },
             };
             let at = offset.map(|offset| offset.saturating_add(total.into()));
-            let written = match write_some(&file, &bytes, at) {
+            let written = match write_some(call, &file, &bytes, at) {
                 Ok(written) => written,
                 Err(Errno::EAGAIN) if total == 0 && !file.nonblocking() => {
                     return wait_for(&file, PollFlags::OUT);
@@ -206,16 +222,62 @@ fn output(call: &mut Call<'_>, parts: &[(u32, u32)], offset: Option<u64>) -> Rep
     value(total)
 }
 
-fn write_some(file: &Description, bytes: &[u8], at: Option<u64>) -> Result<usize, Errno> {
+fn write_some(call: &Call<'_>, file: &Description, bytes: &[u8], at: Option<u64>) -> Result<usize, Errno> {
     match &file.node {
         Node::Host { fd, .. } => Ok(match at {
             Some(at) => rustix::io::pwrite(fd, bytes, at)?,
             None => rustix::io::write(fd, bytes)?,
         }),
+        Node::Event(fd) => {
+            let bytes = *bytes.first_chunk().ok_or(Errno::EINVAL)?;
+            let count = match call.cpu.endian {
+                xenoglot_mips::Endian::Big => u64::from_be_bytes(bytes),
+                xenoglot_mips::Endian::Little => u64::from_le_bytes(bytes),
+            };
+            Ok(rustix::io::write(fd, &count.to_ne_bytes())?)
+        }
+        Node::Epoll(_) => Err(Errno::EINVAL),
         Node::Zero { full: true } => Err(Errno::ENOSPC),
         Node::Null | Node::Zero { .. } | Node::Random => Ok(bytes.len()),
         Node::Bytes(_) => Err(Errno::EBADF),
     }
+}
+
+pub(super) fn preadv(call: &mut Call<'_>) -> Reply {
+    let (parts, offset) = (parts(call)?, low_and_high(call));
+    input(call, &parts, Some(offset))
+}
+
+pub(super) fn pwritev(call: &mut Call<'_>) -> Reply {
+    let (parts, offset) = (parts(call)?, low_and_high(call));
+    output(call, &parts, Some(offset))
+}
+
+/// An offset in two arguments, the lower word first whatever the byte order.
+fn low_and_high(call: &Call<'_>) -> u64 {
+    u64::from(call.arg(4)) << 32 | u64::from(call.arg(3))
+}
+
+/// `eventfd` without flags.
+pub(super) fn eventfd(call: &mut Call<'_>) -> Reply {
+    new_event(call, 0)
+}
+
+pub(super) fn eventfd2(call: &mut Call<'_>) -> Reply {
+    new_event(call, call.arg(1))
+}
+
+fn new_event(call: &mut Call<'_>, bits: u32) -> Reply {
+    const SEMAPHORE: u32 = 1;
+    if bits & !(SEMAPHORE | flags::O_NONBLOCK | flags::O_CLOEXEC) != 0 {
+        return Err(Errno::EINVAL);
+    }
+    // Never waited for on the host: that is done by asking again.
+    let mut host = EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK;
+    host.set(EventfdFlags::SEMAPHORE, bits & SEMAPHORE != 0);
+    let fd = rustix::event::eventfd(call.arg(0), host)?;
+    let file = Description::event(fd, 2 | bits & flags::O_NONBLOCK);
+    value(call.process.files.insert(file, bits & flags::O_CLOEXEC != 0, 0)?)
 }
 
 pub(super) fn close(call: &mut Call<'_>) -> Reply {

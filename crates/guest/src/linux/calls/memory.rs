@@ -284,3 +284,21 @@ pub(super) fn cacheflush(call: &mut Call<'_>) -> Reply {
     call.memory.flush_code(call.arg(0), call.arg(1));
     Ok(Answer::Value(0))
 }
+
+/// All that is mapped is in memory.
+pub(super) fn mincore(call: &mut Call<'_>) -> Reply {
+    let (address, length, mut place) = (call.arg(0), call.arg(1), call.arg(2));
+    if !address.is_multiple_of(PAGE_BYTES) {
+        return Err(Errno::EINVAL);
+    }
+    if !call.memory.is_mapped(address, length.into()) {
+        return Err(Errno::ENOMEM);
+    }
+    let mut left = length.div_ceil(PAGE_BYTES);
+    while left != 0 {
+        let count = left.min(PAGE_BYTES);
+        call.put(place, &vec![1; count as usize])?;
+        (left, place) = (left - count, place.wrapping_add(count));
+    }
+    DONE
+}

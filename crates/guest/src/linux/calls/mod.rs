@@ -3,6 +3,7 @@
 //! A handler that has to wait answers [`Answer::Wait`] and is asked again later, with the same registers: it must not have
 //! done anything then.
 
+mod epoll;
 mod file;
 mod futex;
 mod memory;
@@ -10,6 +11,7 @@ mod path;
 mod poll;
 pub(super) mod process;
 mod signal;
+mod socket;
 mod system;
 mod table;
 mod time;

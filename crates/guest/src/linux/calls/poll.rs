@@ -30,7 +30,7 @@ fn wait(asked: Vec<Asked>, deadline: Option<u64>) -> Reply {
     Ok(Answer::Wait(Wait { deadline, files, ..Wait::default() }))
 }
 
-fn from_guest(bits: u32) -> PollFlags {
+pub(super) fn from_guest(bits: u32) -> PollFlags {
     let mut out = PollFlags::empty();
     for (bit, host) in [(flags::POLLIN, PollFlags::IN), (flags::POLLOUT, PollFlags::OUT)] {
         out.set(host, bits & bit != 0);
@@ -38,7 +38,7 @@ fn from_guest(bits: u32) -> PollFlags {
     out
 }
 
-fn to_guest(host: PollFlags) -> u32 {
+pub(super) fn to_guest(host: PollFlags) -> u32 {
     let pairs = [
         (flags::POLLIN, PollFlags::IN),
         (flags::POLLOUT, PollFlags::OUT),

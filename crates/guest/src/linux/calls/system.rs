@@ -88,8 +88,3 @@ pub(super) fn prctl(call: &mut Call<'_>) -> Reply {
 pub(super) fn membarrier(_: &mut Call<'_>) -> Reply {
     DONE
 }
-
-/// Guests have no network.
-pub(super) fn no_network(_: &mut Call<'_>) -> Reply {
-    Err(Errno::EAFNOSUPPORT)
-}

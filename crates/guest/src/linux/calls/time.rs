@@ -1,8 +1,9 @@
 //! Clocks, sleeping, alarms.
 
 use super::{Answer, Call, DONE, NANOS, Reply, Wait, value};
-use crate::linux::abi::Errno;
+use crate::linux::abi::{Errno, Signal, sig};
 use crate::linux::process::Process;
+use crate::linux::timers::Notice;
 
 const ABSOLUTE: u32 = 1;
 
@@ -132,6 +133,14 @@ pub(super) fn alarm(call: &mut Call<'_>) -> Reply {
     value(old)
 }
 
+/// Writes interval and rest of the alarm.
+fn put_alarm(call: &mut Call<'_>, place: u32) -> Result<(), Errno> {
+    let (left, interval) = (left(call.process), call.process.alarm_interval);
+    let words = [interval / NANOS, interval % NANOS / 1000, left / NANOS, left % NANOS / 1000];
+    let bytes = call.layout().words(words.map(|word| word as u32)).bytes;
+    call.put(place, &bytes)
+}
+
 /// `ITIMER_REAL` only.
 pub(super) fn setitimer(call: &mut Call<'_>) -> Reply {
     if call.arg(0) != 0 {
@@ -149,13 +158,116 @@ pub(super) fn setitimer(call: &mut Call<'_>) -> Reply {
         return Err(Errno::EINVAL);
     }
     if call.arg(2) != 0 {
-        let (left, interval) = (left(call.process), call.process.alarm_interval);
-        let words = [interval / NANOS, interval % NANOS / 1000, left / NANOS, left % NANOS / 1000];
-        let bytes = call.layout().words(words.map(|word| word as u32)).bytes;
-        call.put(call.arg(2), &bytes)?;
+        put_alarm(call, call.arg(2))?;
     }
     let first = first * NANOS + first_micros * 1000;
     call.process.alarm = (first != 0).then(|| call.process.shared.monotonic().saturating_add(first));
     call.process.alarm_interval = interval * NANOS + interval_micros * 1000;
+    DONE
+}
+
+pub(super) fn getitimer(call: &mut Call<'_>) -> Reply {
+    if call.arg(0) != 0 {
+        return Err(Errno::EINVAL);
+    }
+    put_alarm(call, call.arg(1))?;
+    DONE
+}
+
+/// Kinds of notices in `struct sigevent`.
+const SIGEV_SIGNAL: u32 = 0;
+const SIGEV_NONE: u32 = 1;
+const SIGEV_THREAD_ID: u32 = 4;
+
+pub(super) fn timer_create(call: &mut Call<'_>) -> Reply {
+    let (id, event, place) = (call.arg(0), call.arg(1), call.arg(2));
+    clock(call.process, id, 0)?;
+    // Timers of the time that a process has used are not there.
+    if matches!(id, 2 | 3) {
+        return Err(Errno::EOPNOTSUPP);
+    }
+    let notice = if event == 0 {
+        None
+    } else {
+        let [value, signal, kind, tid] = [0, 4, 8, 12].map(|at| call.word(event.wrapping_add(at)));
+        let (signal, thread) = (Signal(signal?), tid?);
+        match kind? {
+            SIGEV_NONE => Some(Notice::None),
+            SIGEV_SIGNAL | SIGEV_THREAD_ID if !(1..=Signal::MAX).contains(&signal.0) => {
+                return Err(Errno::EINVAL);
+            }
+            SIGEV_SIGNAL => Some(Notice::Signal { signal, thread: None, value: value? }),
+            SIGEV_THREAD_ID if call.process.threads.iter().any(|other| other.tid == thread) => {
+                Some(Notice::Signal { signal, thread: Some(thread), value: value? })
+            }
+            _ => return Err(Errno::EINVAL),
+        }
+    };
+    // Without a description a timer sends SIGALRM with its number.
+    let number = call.process.timers.create(id, notice.unwrap_or(Notice::None)).ok_or(Errno::EAGAIN)?;
+    if let (None, Some(timer)) = (notice, call.process.timers.get_mut(number)) {
+        timer.notice = Notice::Signal { signal: sig::ALRM, thread: None, value: number };
+    }
+    if let Err(error) = call.put_word(place, number) {
+        call.process.timers.delete(number);
+        return Err(error);
+    }
+    DONE
+}
+
+pub(super) fn timer_delete(call: &mut Call<'_>) -> Reply {
+    if call.process.timers.delete(call.arg(0)) { DONE } else { Err(Errno::EINVAL) }
+}
+
+pub(super) fn timer_getoverrun(call: &mut Call<'_>) -> Reply {
+    let number = call.arg(0);
+    value(call.process.timers.get_mut(number).ok_or(Errno::EINVAL)?.overrun)
+}
+
+/// Writes interval and rest of a timer.
+fn put_timer(call: &mut Call<'_>, number: u32, place: u32, wide: bool) -> Result<(), Errno> {
+    let now = call.process.shared.monotonic();
+    let timer = call.process.timers.get_mut(number).ok_or(Errno::EINVAL)?;
+    let (interval, rest) = (timer.interval, timer.next.map_or(0, |time| time.saturating_sub(now).max(1)));
+    call.put_time(place, interval, wide)?;
+    call.put_time(place.wrapping_add(if wide { 16 } else { 8 }), rest, wide)
+}
+
+fn set_timer(call: &mut Call<'_>, wide: bool) -> Reply {
+    let (number, flags, new, old) = (call.arg(0), call.arg(1), call.arg(2), call.arg(3));
+    let interval = call.time(new, wide)?;
+    let first = call.time(new.wrapping_add(if wide { 16 } else { 8 }), wide)?;
+    let id = call.process.timers.get_mut(number).ok_or(Errno::EINVAL)?.clock;
+    if old != 0 {
+        put_timer(call, number, old, wide)?;
+    }
+    let left = match flags & ABSOLUTE != 0 {
+        true => first.saturating_sub(clock(call.process, id, 0)?),
+        false => first,
+    };
+    let next = call.process.shared.monotonic().saturating_add(left);
+    if let Some(timer) = call.process.timers.get_mut(number) {
+        timer.next = (first != 0).then_some(next);
+        timer.interval = interval;
+        timer.overrun = 0;
+    }
+    DONE
+}
+
+pub(super) fn timer_settime(call: &mut Call<'_>) -> Reply {
+    set_timer(call, false)
+}
+
+pub(super) fn timer_settime64(call: &mut Call<'_>) -> Reply {
+    set_timer(call, true)
+}
+
+pub(super) fn timer_gettime(call: &mut Call<'_>) -> Reply {
+    put_timer(call, call.arg(0), call.arg(1), false)?;
+    DONE
+}
+
+pub(super) fn timer_gettime64(call: &mut Call<'_>) -> Reply {
+    put_timer(call, call.arg(0), call.arg(1), true)?;
     DONE
 }

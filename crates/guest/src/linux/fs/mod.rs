@@ -6,8 +6,9 @@ pub(super) mod special;
 use super::abi::{Errno, flags, stat::Stat};
 use rustix::event::{PollFd, PollFlags};
 use rustix::fs::FileType;
+use std::collections::BTreeMap;
 use std::os::fd::{AsFd, OwnedFd};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 /// Open files of a process.
 const MAX_FILES: usize = 1024;
@@ -23,8 +24,21 @@ pub(super) enum Node {
     Zero { full: bool },
     /// `/dev/random` and `/dev/urandom`.
     Random,
+    /// A counter (`eventfd`), which is the host's. Its eight bytes are in the guest's order.
+    Event(OwnedFd),
+    /// What is waited for (`epoll`), by descriptors.
+    Epoll(Mutex<BTreeMap<u32, Interest>>),
     /// A file that only this kernel has, such as `/proc/self/maps`.
     Bytes(Arc<[u8]>),
+}
+
+/// What `epoll` is asked of a file.
+#[derive(Debug)]
+pub(super) struct Interest {
+    pub file: Weak<Description>,
+    pub events: u32,
+    /// What the program wants to be told, as it is in its memory.
+    pub data: [u8; 8],
 }
 
 /// A directory's entry.
@@ -73,6 +87,19 @@ impl Description {
         Arc::new(Description { node, path: Vec::new(), inside: true, state })
     }
 
+    /// A socket of the guest's.
+    pub fn socket(fd: OwnedFd, flags: u32) -> File {
+        let state = Mutex::new(State { flags, ..State::default() });
+        let node = Node::Host { fd, kind: FileType::Socket };
+        Arc::new(Description { node, path: Vec::new(), inside: true, state })
+    }
+
+    /// A counter of the guest's.
+    pub fn event(fd: OwnedFd, flags: u32) -> File {
+        let state = Mutex::new(State { flags, ..State::default() });
+        Arc::new(Description { node: Node::Event(fd), path: Vec::new(), inside: true, state })
+    }
+
     /// A stream of the host's: its kind is asked for.
     pub fn host(fd: OwnedFd, path: Vec<u8>, flags: u32) -> Result<File, Errno> {
         let kind = FileType::from_raw_mode(rustix::fs::fstat(&fd)?.st_mode);
@@ -115,13 +142,14 @@ impl Description {
     pub fn may_wait(&self) -> bool {
         matches!(
             self.node,
-            Node::Host { kind: FileType::Fifo | FileType::CharacterDevice | FileType::Socket, .. }
+            Node::Event(_)
+                | Node::Host { kind: FileType::Fifo | FileType::CharacterDevice | FileType::Socket, .. }
         )
     }
 
     /// Which of `wanted` holds now.
     pub fn ready(&self, wanted: PollFlags) -> Result<PollFlags, Errno> {
-        let Node::Host { fd, .. } = &self.node else {
+        let (Node::Host { fd, .. } | Node::Event(fd)) = &self.node else {
             return Ok(wanted & (PollFlags::IN | PollFlags::OUT));
         };
         let mut fds = [PollFd::from_borrowed_fd(fd.as_fd(), wanted)];
@@ -132,7 +160,7 @@ impl Description {
 
     pub fn stat(&self) -> Result<Stat, Errno> {
         match &self.node {
-            Node::Host { fd, .. } => Ok(rustix::fs::fstat(fd)?.into()),
+            Node::Host { fd, .. } | Node::Event(fd) => Ok(rustix::fs::fstat(fd)?.into()),
             node => Ok(special::stat(node)),
         }
     }

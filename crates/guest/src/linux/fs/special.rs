@@ -24,7 +24,7 @@ pub(in crate::linux) fn stat(node: &Node) -> Stat {
         Node::Zero { full: false } => 5,
         Node::Zero { full: true } => 7,
         Node::Random => 9,
-        Node::Host { .. } | Node::Bytes(_) => 0,
+        Node::Host { .. } | Node::Event(_) | Node::Epoll(_) | Node::Bytes(_) => 0,
     };
     let size = if let Node::Bytes(bytes) = node { bytes.len() as u64 } else { 0 };
     let mode = if minor == 0 { S_IFREG | 0o444 } else { S_IFCHR | 0o666 };
