@@ -82,4 +82,4 @@ pub use xenoglot_ir::analysis::Changed;
 
 /// Counts the changes of what all passes share: the pass list, and what edits functions and knows of them. Passes have
 /// versions of their own ([`Pass::version`]). Both are part of a cache's keys.
-pub const VERSION: u16 = 16;
+pub const VERSION: u16 = 17;

@@ -81,7 +81,7 @@ passes! {
     split_arrays 1 Module "arrays of buffers become single buffers",
     lower_floats 5 Module "float arithmetic that the host lacks is computed in integers, wider floats or by `fma`",
     lower_narrow 2 Module "integers and floats of less than 32 bits become 32 bits wide",
-    legalize 6 Module "ops and flags that no shading language has become ops that they have",
+    legalize 7 Module "ops and flags that no shading language has become ops that they have",
     lower_float64 1 Module "64-bit floats become the integers of their bits",
     lower_int64 3 Module "64-bit integers become pairs of 32-bit ones",
     lower_wide_atomics 1 Module "64-bit atomics on shared memory are done under a lock",
