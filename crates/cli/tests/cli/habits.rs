@@ -56,7 +56,8 @@ fn progress_is_lines_where_there_is_no_terminal() {
         assert!(output.status.success(), "{}", stderr(&output));
         stderr(&output)
     };
-    let lines = translate("0.001");
+    // The thread that prints may have no turn before the work is done, on a machine with more to do.
+    let lines = (0..10).map(|_| translate("0.001")).find(|lines| !lines.is_empty()).unwrap_or_default();
     assert!(lines.lines().all(|line| line.starts_with("progress: ")), "{lines}");
     let inputs = fs::read_dir(shaders()).unwrap().count();
     assert!(lines.lines().next().is_some_and(|line| line.contains(&format!(" of {inputs}, "))), "{lines}");
