@@ -148,7 +148,7 @@ impl Lifter<'_> {
             Op::CvtS | Op::CvtD => self.convert_to_float(inst),
             Op::CvtW | Op::RoundW | Op::TruncW | Op::CeilW | Op::FloorW => {
                 if inst.op == Op::CvtW {
-                    self.to_nearest();
+                    self.require_nearest();
                 }
                 let a = self.operand(fs, fmt);
                 let v = self.word(inst.op, a);
@@ -183,7 +183,7 @@ impl Lifter<'_> {
 
     /// Leaves the instruction to an interpreter where FCSR asks for another rounding than to nearest. Ops that round to the format of
     /// their result need no such test: whoever runs them can do it as FCSR says.
-    fn to_nearest(&mut self) {
+    fn require_nearest(&mut self) {
         let (fcsr, mask, zero) = (self.get(Register::Fcsr), self.b.i32(ROUNDING), self.b.i32(0));
         let rounding = self.b.op(Ir::And, &[fcsr, mask]);
         let is_other = self.b.op(Ir::IcmpNe, &[rounding, zero]);
