@@ -34,8 +34,11 @@ fn optimized(table: &Table, baseline: &FxHashMap<u32, u64>, pc: u32) -> bool {
 /// A block that ran less often than this part of the threshold is left out of the regions of others. Most of a program's
 /// code never runs, and compiling it takes longer than all else in programs that run for seconds.
 const COLD_SHARE: u32 = 5;
-/// Changes of a page after which its code is only interpreted.
+/// Changes of a page that its code survives in any case; after more of them it is only interpreted.
 const MOST_CHANGES: u32 = 32;
+/// Instructions executed for each further change. A guest that compiles writes to its pages of code for as long as it runs, and what it
+/// has written runs often; one that changes its code all the time would spend more on compiling than it saves.
+const PER_CHANGE: u64 = 1 << 18;
 /// How often an access leaves its code until that is compiled again so that the access asks the memory.
 pub(crate) const MOST_LEFT: u32 = 32;
 /// Regions that other threads compile at a time for one engine. When they have so many, the guest's thread does the next one: it
@@ -219,7 +222,8 @@ impl Jit {
 
     /// Whether the code of an address changes so often that it is only interpreted.
     pub(crate) fn changes_often(&self, pc: u32) -> bool {
-        self.changes.get(&(pc >> PAGE_BITS)).is_some_and(|&changes| changes > MOST_CHANGES)
+        let most = u64::from(MOST_CHANGES) + self.state.cpu.retired / PER_CHANGE;
+        self.changes.get(&(pc >> PAGE_BITS)).is_some_and(|&changes| u64::from(changes) > most)
     }
 
     /// Counts an access that left the code of `pc`.
