@@ -62,7 +62,7 @@ counter poll 1 5 read 8 is 3 empty -1 Resource temporarily unavailable write 8 s
 semaphore 8 1 8 -1
 pair 0 add 0 twice -1 File exists counter 0 nothing 0
 send 5 ready 2 socket 1 counter 1 again 1 armed 0 2 recv hello empty -1 Resource temporarily unavailable
-deleted 0 gone -1 No such file or directory itself -1 refused closed 1 10 end 0
+deleted 0 gone -1 No such file or directory itself -1 refused closed 1 10 end 0 broken -1 Broken pipe
 in memory 0 1 hole -1 Cannot allocate memory
 socket -1 Socket operation on non-socket, -1 Bad file descriptor
 at -1 Illegal seek

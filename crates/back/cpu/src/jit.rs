@@ -34,7 +34,7 @@ fn optimized(table: &Table, baseline: &FxHashMap<u32, u64>, pc: u32) -> bool {
 /// A block that ran less often than this part of the threshold is left out of the regions of others. Most of a program's
 /// code never runs, and compiling it takes longer than all else in programs that run for seconds.
 const COLD_SHARE: u32 = 5;
-/// Changes of a page that its code survives in any case; after more of them it is only interpreted.
+/// A page of code may change this often, and more by [`PER_CHANGE`], before its code is only interpreted.
 const MOST_CHANGES: u32 = 32;
 /// Instructions executed for each further change. A guest that compiles writes to its pages of code for as long as it runs, and what it
 /// has written runs often; one that changes its code all the time would spend more on compiling than it saves.

@@ -66,8 +66,8 @@ impl Timers {
         self.slots.iter().flatten().filter_map(|timer| timer.next).min()
     }
 
-    /// Signals of the timers that have expired by `now`, with the threads that they are for. Of a timer whose last signal
-    /// `waits`, expirations are only counted.
+    /// Signals of the timers that have expired by `now`, with the threads that they are for. Expirations of a timer whose last
+    /// signal still `waits` are only counted.
     pub fn expire(&mut self, now: u64, mut waits: impl FnMut(u32) -> bool) -> Vec<(Option<u32>, Info)> {
         let mut out = Vec::new();
         for (number, timer) in (0..).zip(&mut self.slots) {

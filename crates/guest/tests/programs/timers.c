@@ -174,7 +174,7 @@ static void several(void) {
     int got = recv(sockets[1], text, sizeof text, 0);
     printf(" recv %.*s", got, text);
     errno = 0;
-    printf(" empty %d %s\n", (int)recv(sockets[1], text, sizeof text, 0), strerror(errno));
+    printf(" empty %d %s\n", (int)recv(sockets[1], text, sizeof text, MSG_DONTWAIT), strerror(errno));
 
     printf("deleted %d", epoll_ctl(epoll, EPOLL_CTL_DEL, counter, NULL));
     errno = 0;
@@ -184,7 +184,9 @@ static void several(void) {
     close(sockets[0]);
     ready = epoll_wait(epoll, found, 4, -1);
     printf(" closed %d %x", ready, found[0].events & EPOLLHUP);
-    printf(" end %d\n", (int)read(sockets[1], text, sizeof text));
+    printf(" end %d", (int)read(sockets[1], text, sizeof text));
+    errno = 0;
+    printf(" broken %d %s\n", (int)send(sockets[1], text, 1, MSG_NOSIGNAL), strerror(errno));
 }
 
 int main(void) {

@@ -70,7 +70,7 @@ impl Emitter<'_> {
                 }
             }
             (Op::IcmpSle, _, &[a, b]) => {
-                // Whether fuel is left: asked of the pinned register as it is, which the next block brings up to date anyway.
+                // The pinned register is compared with what the block owes it, and need not be brought up to date first.
                 if let (Some(&count), Some(bits)) = (self.counts.get(&a), f.const_bits(b)) {
                     let counter = self.b.ins().get_pinned_reg(I64);
                     let most = (bits.0[0] as i64).wrapping_add(count - self.settled);

@@ -141,6 +141,7 @@ impl Lanes for Portable {
 
 #[cfg(target_arch = "x86_64")]
 mod x86 {
+    use super::super::halves::{half, halves};
     use super::{LARGE, Lanes};
     use core::arch::x86_64::{__m256, __m256i, __m512, __m512i};
     use pulp::cast;
@@ -274,28 +275,6 @@ mod x86 {
                 self.avx512f._mm512_permutex2var_epi32(even, cast(others), odd),
             ])
         }
-    }
-
-    /// Each half with an expression of it.
-    macro_rules! halves {
-        ($half:ident => $value:expr) => {{
-            let (low, high);
-            {
-                let $half = 0;
-                low = $value;
-            }
-            {
-                let $half = 1;
-                high = $value;
-            }
-            [low, high]
-        }};
-    }
-
-    /// A half of some codes.
-    #[inline(always)]
-    fn half<T: Copy + Default, const N: usize>(codes: &[T], half: usize) -> [T; N] {
-        codes.as_chunks().0.get(half).copied().unwrap_or([T::default(); N])
     }
 
     /// Products of AVX2.

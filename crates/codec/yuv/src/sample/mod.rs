@@ -7,6 +7,8 @@
 mod chroma;
 mod codes;
 mod fixed;
+#[cfg(target_arch = "x86_64")]
+mod halves;
 mod lanes;
 mod paint;
 mod singles;

@@ -95,7 +95,7 @@ fn check(format: Format, size: [usize; 2], conversion: &Conversion, data: &[u8])
 }
 
 /// All that this processor has.
-fn instruction_sets() -> Vec<Arch> {
+pub(super) fn instruction_sets() -> Vec<Arch> {
     let mut all = vec![Arch::Scalar];
     #[cfg(target_arch = "x86_64")]
     {

@@ -1,21 +1,11 @@
 //! [`Precision::WithinOne`] beside [`Precision::Exact`], with every instruction set.
 
+use super::tests::instruction_sets;
 use super::*;
 use crate::conversion::{Component, Filter, Model, Range, Reconstruction, Siting};
 use crate::frame::{Format, Layout};
 use proptest::prelude::*;
 use proptest::sample::select;
-
-/// The processor's instruction sets.
-fn instruction_sets() -> Vec<Arch> {
-    let mut all = vec![Arch::Scalar];
-    #[cfg(target_arch = "x86_64")]
-    {
-        all.extend(pulp::x86::V3::try_new().map(Arch::V3));
-        all.extend(pulp::x86::V4::try_new().map(Arch::V4));
-    }
-    all
-}
 
 /// Converts both ways; how many components there are, and how many of them differ, by one.
 fn compare(frame: &Frame<'_>, conversion: &Conversion) -> Result<[usize; 2], TestCaseError> {

@@ -144,6 +144,7 @@ impl Words for Portable {
 
 #[cfg(target_arch = "x86_64")]
 mod x86 {
+    use super::super::halves::{half, halves};
     use super::Words;
     use core::arch::x86_64::{__m256i, __m512i};
     use pulp::cast;
@@ -156,25 +157,18 @@ mod x86 {
     }
 
     /// Where 32-bit parts come from.
-    const DWORDS_512: [u32; 16] = {
-        let mut out = [0; 16];
+    const fn dwords<const N: usize>() -> [u32; N] {
+        let mut out = [0; N];
         let mut i = 0;
-        while i < 16 {
-            out[i] = source(4, i / 4, i % 4) as u32;
+        while i < N {
+            out[i] = source(N / 4, i / 4, i % 4) as u32;
             i += 1;
         }
         out
-    };
+    }
 
-    const DWORDS_256: [u32; 8] = {
-        let mut out = [0; 8];
-        let mut i = 0;
-        while i < 8 {
-            out[i] = source(2, i / 4, i % 4) as u32;
-            i += 1;
-        }
-        out
-    };
+    const DWORDS_512: [u32; 16] = dwords();
+    const DWORDS_256: [u32; 8] = dwords();
 
     /// Where pairs of bytes come from, in the low half of each lane.
     const WORDS_512: [u16; 32] = {
@@ -199,28 +193,6 @@ mod x86 {
         }
         out
     };
-
-    /// A half of some numbers.
-    #[inline(always)]
-    fn half<T: Copy + Default, const N: usize>(numbers: &[T], half: usize) -> [T; N] {
-        numbers.as_chunks().0.get(half).copied().unwrap_or([T::default(); N])
-    }
-
-    /// Both halves with an expression of each.
-    macro_rules! halves {
-        ($half:ident => $value:expr) => {{
-            let (low, high);
-            {
-                let $half = 0;
-                low = $value;
-            }
-            {
-                let $half = 1;
-                high = $value;
-            }
-            [low, high]
-        }};
-    }
 
     /// Parts of loading.
     trait Load<T> {

@@ -40,7 +40,7 @@ pub(super) fn epoll_ctl(call: &mut Call<'_>) -> Reply {
     let file = call.file(2)?;
     let Node::Epoll(interests) = &epoll.node else { return Err(Errno::EINVAL) };
     match &file.node {
-        // One that waits for others that wait has no end that is easy to see.
+        // Nested sets are refused: cycles of them would have to be found.
         Node::Epoll(_) => return Err(Errno::ELOOP),
         Node::Host { .. } if file.may_wait() => {}
         Node::Event(_) => {}

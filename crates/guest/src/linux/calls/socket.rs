@@ -3,6 +3,7 @@
 use super::{Call, DONE, Reply, file, value};
 use crate::linux::abi::{Errno, flags};
 use crate::linux::fs::{Description, File, Node};
+use rustix::event::PollFlags;
 use rustix::fs::FileType;
 use rustix::net::{AddressFamily, Shutdown, SocketFlags, SocketType};
 
@@ -66,18 +67,30 @@ pub(super) fn no_message(call: &mut Call<'_>) -> Reply {
     Err(Errno::EOPNOTSUPP)
 }
 
+/// Flags of `send` and `recv`: not to wait, and no SIGPIPE. Others are refused.
+const DONTWAIT: u32 = 0x40;
+const NOSIGNAL: u32 = 0x4000;
+
+/// Checks the flags of a call, and that it need not wait where it must not.
+fn ready(call: &Call<'_>, wanted: PollFlags) -> Result<PollFlags, Errno> {
+    let (file, flags) = (inside(call)?, call.arg(3));
+    if flags & !(DONTWAIT | NOSIGNAL) != 0 {
+        return Err(Errno::EOPNOTSUPP);
+    }
+    let ready = file.ready(wanted)?;
+    if flags & DONTWAIT != 0 && ready.is_empty() { Err(Errno::EAGAIN) } else { Ok(ready) }
+}
+
 pub(super) fn send(call: &mut Call<'_>) -> Reply {
-    inside(call)?;
+    let ready = ready(call, PollFlags::OUT)?;
+    if call.arg(3) & NOSIGNAL != 0 && ready.intersects(PollFlags::HUP | PollFlags::ERR) {
+        return Err(Errno::EPIPE);
+    }
     file::write(call)
 }
 
 pub(super) fn recv(call: &mut Call<'_>) -> Reply {
-    // To look at what is there without taking it, or to wait for all.
-    const PEEK_OR_ALL: u32 = 2 | 0x100;
-    inside(call)?;
-    if call.arg(3) & PEEK_OR_ALL != 0 {
-        return Err(Errno::EOPNOTSUPP);
-    }
+    ready(call, PollFlags::IN)?;
     file::read(call)
 }
 
@@ -112,7 +125,7 @@ pub(super) fn name(call: &mut Call<'_>) -> Reply {
     DONE
 }
 
-/// Options read as 0, such as the error that waits.
+/// Options read as 0: no error is pending.
 pub(super) fn getsockopt(call: &mut Call<'_>) -> Reply {
     inside(call)?;
     let (place, length) = (call.arg(3), call.arg(4));
