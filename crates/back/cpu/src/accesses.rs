@@ -9,7 +9,7 @@ use crate::live::Live;
 use rustc_hash::FxHashMap;
 use xenoglot_ir::analysis::Cfg;
 use xenoglot_ir::entity::SecondaryMap;
-use xenoglot_ir::{Block, Function, Imm, Inst, Op, Slot, Space, Value};
+use xenoglot_ir::{Block, Function, Imm, Inst, Kind, MemInfo, Op, Slot, Space, Type, Value};
 
 /// Steps from an address to what it is computed from.
 const MOST_STEPS: usize = 8;
@@ -64,6 +64,20 @@ pub(crate) fn split(f: &Function, address: Value) -> (Value, i32) {
         _ => None,
     });
     sum.filter(|(_, offset)| offset.unsigned_abs() <= MOST_OFFSET).unwrap_or((address, 0))
+}
+
+/// The extension to 32 bits of what was `loaded`, where `next`, the instruction behind the load, is one: an instruction of the
+/// host does both. Half-words in the other byte order are swapped first.
+pub(crate) fn extension(f: &Function, loaded: Value, mem: MemInfo, next: Option<Inst>) -> Option<Op> {
+    let next = next?;
+    let fits = match f.ty(loaded).kind() {
+        Kind::I8 => true,
+        Kind::I16 => !mem.big,
+        _ => false,
+    };
+    let is_of_it = f.args(next) == [loaded];
+    let is_word = f.result(next).is_some_and(|v| f.ty(v) == Type::I32);
+    Some(f.insts[next].op).filter(|op| fits && is_of_it && is_word && matches!(op, Op::Zext | Op::Sext))
 }
 
 /// Whether an instruction accesses the guest's memory.

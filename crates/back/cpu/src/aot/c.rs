@@ -8,7 +8,7 @@
 //! Accesses to memory are inline assembly with a second way out (`asm goto`), the handler of signals' to take: only there are the
 //! registers that changed written to their homes. On the usual way an access is one instruction.
 
-use crate::accesses::{Accesses, split};
+use crate::accesses::{Accesses, extension, split};
 use crate::error::CompileError;
 use crate::live::Live;
 use crate::registers::{Places, Registers, Set, leaves};
@@ -95,6 +95,10 @@ struct Writer<'a> {
     /// Where accesses go that fail, by what is to be written then.
     faults: FxHashMap<Set, usize>,
     guest: u32,
+    /// The instruction behind the one at hand.
+    next: Option<Inst>,
+    /// The last load whose instruction extended what it loaded, and how: the word is `m` and its number.
+    extended: Option<(Value, Op)>,
     /// The blocks at which the function can be entered, by address.
     stubs: FxHashMap<u32, Block>,
 }
@@ -126,6 +130,8 @@ pub(super) fn function(f: &Function, pc: u32, names: &Names<'_>) -> Result<Strin
         dirty: Set::default(),
         faults: FxHashMap::default(),
         guest: pc,
+        next: None,
+        extended: None,
         stubs: FxHashMap::default(),
     };
     writer.function(pc)?;
@@ -166,8 +172,10 @@ impl Writer<'_> {
                 let (ty, home) = self.home(slot)?;
                 put!(self, "s{} = AT({ty}, {home});", slot.as_u32());
             }
-            for &inst in &f.blocks[block].insts {
+            let insts = &f.blocks[block].insts;
+            for (at, &inst) in insts.iter().enumerate() {
                 self.guest = f.insts[inst].guest;
+                self.next = insts.get(at + 1).copied();
                 self.inst(inst)?;
             }
             self.terminator(block)?;
@@ -342,8 +350,12 @@ impl Writer<'_> {
         let ty = self.f.ty(result);
         let (mem, bits) = self.facts(inst, ty)?;
         let (place, fault) = self.place(inst, bits)?;
+        let extension = extension(self.f, result, mem, self.next);
+        self.extended = extension.map(|op| (result, op));
         let (insn, wide) = match bits {
+            8 if extension == Some(Op::Sext) => ("movsbl %1, %k0", "u32"),
             8 => ("movzbl %1, %k0", "u32"),
+            16 if extension == Some(Op::Sext) => ("movswl %1, %k0", "u32"),
             16 => ("movzwl %1, %k0", "u32"),
             32 => ("movl %1, %k0", "u32"),
             _ => ("movq %1, %0", "u64"),
@@ -530,6 +542,12 @@ impl Writer<'_> {
                 _ if of == ty => a,
                 _ => return Err(unsupported(op)),
             },
+            // The C compiler does not know what an instruction in assembly does to high bits, and would extend again.
+            Op::Zext | Op::Sext
+                if to == Type::I32 && self.extended.is_some_and(|e| values == [e.0] && op == e.1) =>
+            {
+                format!("m{}", values[0].as_u32())
+            }
             Op::Zext | Op::TruncInt => narrow(a),
             Op::Sext if from.kind() == Kind::Bool => narrow(format!("-({ty}){a}")),
             Op::Sext => narrow(format!("({})({}){a}", signed(to)?, signed(from)?)),

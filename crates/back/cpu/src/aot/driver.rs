@@ -41,6 +41,10 @@ const MEANING: &[&str] = &[
     "-fvisibility=hidden",
 ];
 
+/// No vectors: there are no loops that accesses let the compiler vectorise, and of stores of registers side by side, on the way
+/// out after an access that failed, it would make the vector before the access, on the usual way.
+const NO_VECTORS: &[&str] = &["-fno-tree-vectorize", "-fno-tree-slp-vectorize"];
+
 /// How to compile.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Options {
@@ -213,7 +217,11 @@ fn objects(
         let path = folder.join(&source.name);
         fs::write(&path, &source.text).map_err(AotError::file(&path))?;
         let mut command = Command::new(&options.compiler);
-        command.args(MEANING).arg(format!("-O{}", options.optimize.min(3))).arg(level.march());
+        command
+            .args(MEANING)
+            .args(NO_VECTORS)
+            .arg(format!("-O{}", options.optimize.min(3)))
+            .arg(level.march());
         run(command.arg("-c").arg(&path).arg("-o").arg(path.with_extension("o")), &options.compiler)
     };
     let worker = || {

@@ -1,13 +1,13 @@
 //! Accesses to the guest's memory: through the memory's tables of pages, or by asking the memory.
 
 use super::{Emitter, Extended, FIXED, Fault, Label, STATE};
-use crate::accesses::split;
+use crate::accesses::{extension, split};
 use crate::error::CompileError;
 use crate::options::Access;
 use crate::registers::Set;
 use crate::signals::Pending;
 use crate::state::{Exit, State};
-use cranelift_codegen::ir::types::{F32, F64, I8, I16, I32, I64};
+use cranelift_codegen::ir::types::{F32, F64, I8, I32, I64};
 use cranelift_codegen::ir::{
     self, AbiParam, BlockArg, InstBuilder, MemFlagsData, Signature, SourceLoc, TrapCode, Value as Clif,
 };
@@ -168,7 +168,9 @@ impl Emitter<'_> {
         } else if self.access == Access::Window {
             let (place, offset, flags) = self.place(inst, bits)?;
             let loaded = self.f.result(inst);
-            if let Some((loaded, extension)) = loaded.and_then(|v| Some((v, self.extension(v, mem, bits)?))) {
+            if let Some((loaded, extension)) =
+                loaded.and_then(|v| Some((v, extension(self.f, v, mem, self.next)?)))
+            {
                 let word = match (extension, bits) {
                     (Op::Sext, I8) => self.b.ins().sload8(I32, flags, place, offset),
                     (Op::Sext, _) => self.b.ins().sload16(I32, flags, place, offset),
@@ -184,16 +186,6 @@ impl Emitter<'_> {
         };
         let v = self.swapped(v, mem, bits);
         self.cast(v, super::clif(ty)?)
-    }
-
-    /// The extension to 32 bits that follows a load of fewer bits, where one instruction of the host does both.
-    fn extension(&self, loaded: Value, mem: MemInfo, bits: ir::Type) -> Option<Op> {
-        let next = self.next?;
-        let is_one = bits == I8 || bits == I16 && !mem.big;
-        let is_of_it = self.f.args(next) == [loaded];
-        let is_word = self.f.result(next).is_some_and(|v| self.f.ty(v) == Type::I32);
-        Some(self.f.insts[next].op)
-            .filter(|op| is_one && is_of_it && is_word && matches!(op, Op::Zext | Op::Sext))
     }
 
     /// The word that a load has made of its value by this extension already.
