@@ -115,6 +115,10 @@ struct DxilArgs {
     #[arg(long, value_name = "STRIDE,START,SIZE", num_args = 0..=1, default_missing_value = "8,0,4", require_equals = true,
           value_parser = parse_windows)]
     buffer_windows: Option<dxil::Windows>,
+    /// Offset and bound typed buffers of heaps by the same table, in texels.
+    #[arg(long, value_name = "STRIDE,START,SIZE", num_args = 0..=1, default_missing_value = "8,0,4", require_equals = true,
+          value_parser = parse_windows)]
+    texel_windows: Option<dxil::Windows>,
     /// Assume that all textures are resident, for hosts without sparse resources.
     #[arg(long)]
     all_resident: bool,
@@ -317,6 +321,7 @@ impl DxilArgs {
             ("--root-signature", self.root_signature.is_some()),
             ("--check-descriptors", self.check_descriptors.is_some()),
             ("--buffer-windows", self.buffer_windows.is_some()),
+            ("--texel-windows", self.texel_windows.is_some()),
             ("--all-resident", self.all_resident),
             ("--samples", self.samples.is_some()),
             ("--dual-source", self.dual_source),
@@ -366,7 +371,8 @@ impl DxilArgs {
             }
             None => None,
         };
-        let own = self.check_descriptors.is_some() || self.buffer_windows.is_some() || self.argument_block;
+        let windows = self.buffer_windows.is_some() || self.texel_windows.is_some();
+        let own = self.check_descriptors.is_some() || windows || self.argument_block;
         match (self.bindings, signature) {
             (Some(BindingsArg::Registers), Some(_)) => bail!("a root signature binds no registers plainly"),
             (Some(BindingsArg::Registers) | None, None) if own => {
@@ -379,6 +385,7 @@ impl DxilArgs {
                 let heaps = dxil::HeapSets {
                     checks: self.check_descriptors.map(|program| dxil::Checks { slot: CHECKS, program }),
                     windows: self.buffer_windows,
+                    texel_windows: self.texel_windows,
                     arguments: self.argument_block.then_some(ARGUMENTS),
                     ..dxil::HeapSets::default()
                 };

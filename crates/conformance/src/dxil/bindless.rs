@@ -4,7 +4,7 @@
 //! an array for each kind. A container without a root signature gets one that puts all it declares in tables. Each is run a
 //! second time with descriptors that are checked and buffers that are seen through windows.
 
-use super::format::{Class, HEAP, Kind, Resource, Test, Vector};
+use super::format::{Class, HEAP, Kind, Resource, Test, Vector, texel_bytes};
 use super::{FOR_DEVICES, compare, gpu, interp};
 use crate::vulkan::{Language, Runner};
 use crate::{Error, Request};
@@ -86,6 +86,7 @@ impl Engine {
         let own = HeapSets {
             checks: Some(Checks { slot: Slot { set: OWN_SET, binding: 0 }, program: 1 }),
             windows: Some(WINDOWS),
+            texel_windows: Some(WINDOWS),
             ..HeapSets::default()
         };
         self.run_with(vector, &signature, own).map_err(|e| format!("with checks and windows: {e}"))
@@ -208,22 +209,32 @@ impl<'t> Layout<'t> {
         self.map.heap(Heap::Resources, kind).map_err(|e| e.to_string())
     }
 
+    /// Whether a shader sees a descriptor's buffer through a window.
+    fn is_window(&self, kind: DescriptorKind) -> bool {
+        let may_be = [
+            DescriptorKind::StorageBuffer,
+            DescriptorKind::UniformTexelBuffer,
+            DescriptorKind::StorageTexelBuffer,
+        ];
+        self.own.is_some() && may_be.contains(&kind)
+    }
+
     /// What a descriptor's buffer has in it: where there are windows, more than what the shader is to see.
     fn contents(&self, kind: DescriptorKind, resource: &Resource) -> Vec<u8> {
-        match (kind, self.own) {
-            (DescriptorKind::StorageBuffer, Some(_)) => [&AROUND[..], &resource.data, &AROUND].concat(),
-            _ => resource.data.clone(),
+        match self.is_window(kind) {
+            true => [&AROUND[..], &resource.data, &AROUND].concat(),
+            false => resource.data.clone(),
         }
     }
 
     /// What a shader is to see of what is in a descriptor's buffer.
     fn seen(&self, kind: DescriptorKind, resource: &Resource, contents: &[u8]) -> Vec<u8> {
-        match (kind, self.own) {
-            (DescriptorKind::StorageBuffer, Some(_)) => {
+        match self.is_window(kind) {
+            true => {
                 let seen = contents.get(AROUND.len()..AROUND.len() + resource.data.len());
                 seen.unwrap_or_default().to_vec()
             }
-            _ => contents.to_vec(),
+            false => contents.to_vec(),
         }
     }
 
@@ -247,8 +258,13 @@ impl<'t> Layout<'t> {
             // A structured buffer's counter is at its place.
             words[n] = checks::word(&[kind, DescriptorKind::Counter]);
             let at = |byte: u32| (windows.stride as usize * n + byte as usize) / 4;
-            seen[at(windows.start)] = AROUND.len() as u32;
-            seen[at(windows.size)] = resource.data.len() as u32;
+            // Of typed buffers in texels.
+            let unit = match resource.kind {
+                Kind::Typed(format) => texel_bytes(format),
+                _ => 1,
+            };
+            seen[at(windows.start)] = AROUND.len() as u32 / unit;
+            seen[at(windows.size)] = resource.data.len() as u32 / unit;
         }
         let seen = seen.iter().flat_map(|w: &u32| w.to_le_bytes()).collect();
         let own = [(checks.slot, checks::buffer(&words, 4)), (windows.slot, seen)];
@@ -293,7 +309,12 @@ impl<'t> Layout<'t> {
                     for id in at(self.slot(kind)?) {
                         match resource.kind {
                             Kind::Typed(format) => {
-                                bindings.set_element_texels(id, element, resource.data.clone(), format);
+                                bindings.set_element_texels(
+                                    id,
+                                    element,
+                                    self.contents(kind, resource),
+                                    format,
+                                );
                             }
                             _ => bindings.set_element(id, element, self.contents(kind, resource)),
                         }

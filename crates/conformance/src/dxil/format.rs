@@ -274,6 +274,16 @@ fn texels(name: &str) -> Option<ImageFormat> {
     })
 }
 
+/// Bytes of a texel of one of these formats.
+pub(super) fn texel_bytes(format: ImageFormat) -> u32 {
+    use ImageFormat::*;
+    match format {
+        R32f | R32i | R32ui => 4,
+        R64i | R64ui | Rg32f | Rg32i | Rg32ui => 8,
+        _ => 16,
+    }
+}
+
 /// Class, space, register, tolerance.
 fn expected(fields: &[&str]) -> Option<Expected> {
     let (&[class_name, space, register], tolerance) = fields.split_first_chunk()?;

@@ -294,6 +294,12 @@ pub trait Remapper {
         None
     }
 
+    /// The storage buffer that says the same of typed buffers, in texels; it may be that of [`buffer_windows`](Remapper::buffer_windows).
+    /// By default there is none.
+    fn texel_windows(&self) -> Option<Windows> {
+        None
+    }
+
     /// Words of push constants that [`resource`](Remapper::resource) speaks of.
     fn push_words(&self) -> u32 {
         0
@@ -376,6 +382,10 @@ impl Remapper for RegisterSpaces {
 
     fn buffer_windows(&self) -> Option<Windows> {
         self.heaps.and_then(|sets| sets.windows)
+    }
+
+    fn texel_windows(&self) -> Option<Windows> {
+        self.heaps.and_then(|sets| sets.texel_windows)
     }
 }
 

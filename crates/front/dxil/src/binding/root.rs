@@ -19,6 +19,8 @@ pub struct HeapSets {
     pub checks: Option<Checks>,
     /// [`Remapper::buffer_windows`], if there are any.
     pub windows: Option<Windows>,
+    /// [`Remapper::texel_windows`], if there are any.
+    pub texel_windows: Option<Windows>,
     /// [`Remapper::argument_block`], if the arguments of the root signature are no push constants.
     pub arguments: Option<Slot>,
 }
@@ -32,6 +34,7 @@ impl Default for HeapSets {
             static_samplers: 2,
             checks: None,
             windows: None,
+            texel_windows: None,
             arguments: None,
         }
     }
@@ -251,6 +254,10 @@ impl Remapper for RootSignatureMap {
 
     fn buffer_windows(&self) -> Option<Windows> {
         self.sets.windows
+    }
+
+    fn texel_windows(&self) -> Option<Windows> {
+        self.sets.texel_windows
     }
 
     fn push_words(&self) -> u32 {

@@ -1,19 +1,20 @@
-//! Which part of a storage buffer a shader sees.
+//! Which part of a buffer a shader sees.
 
 use super::Slot;
 use serde::{Deserialize, Serialize};
 
-/// A storage buffer that says for each place of a heap which part of its storage buffer a shader sees: the first byte, and the bytes
-/// from there on, a word each. Where they lie is the host's choice: its table may have more than that.
+/// A storage buffer that says for each place of a heap which part of its buffer a shader sees: where that begins and how large it
+/// is, a word each, of a storage buffer in bytes and of a typed one in texels. Where the words lie is the host's choice: its table may
+/// have more than them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Windows {
     /// Where it is bound.
     pub slot: Slot,
     /// Bytes from a place's words to those of the next place, a multiple of 4.
     pub stride: u32,
-    /// The byte where the first byte of place 0 is told, a multiple of 4.
+    /// The byte where the beginning of place 0 is told, a multiple of 4.
     pub start: u32,
-    /// The byte where the bytes of place 0 are told, a multiple of 4.
+    /// The byte where the size of place 0 is told, a multiple of 4.
     pub size: u32,
 }
 

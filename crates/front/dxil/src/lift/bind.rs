@@ -41,15 +41,15 @@ pub(super) enum Bound {
         /// Which of its descriptors, if it is an array.
         element: Option<Element>,
     },
-    /// To a part of a storage buffer of the module.
+    /// To a part of a storage buffer or a typed buffer of the module.
     Window {
         /// The buffer.
         resource: Resource,
         /// Which of its descriptors.
         element: Element,
-        /// The first byte, an `i32`.
+        /// The first byte or texel, an `i32`.
         start: Value,
-        /// Bytes from there on, an `i32`.
+        /// Bytes or texels from there on, an `i32`.
         size: Value,
     },
     /// To a buffer of words as texels.
@@ -63,6 +63,20 @@ pub(super) enum Bound {
     Inside(Resource, u32),
     /// To memory at an address, an `i64`.
     Address(Value),
+}
+
+/// What a shader sees of a typed buffer.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Part {
+    /// All texels.
+    All,
+    /// Those from a place on.
+    Window {
+        /// The first texel, an `i32`.
+        start: Value,
+        /// Texels from there on, an `i32`.
+        size: Value,
+    },
 }
 
 /// Resources of the module, and what is known of registers.
@@ -234,13 +248,20 @@ impl Cx<'_> {
         };
         let declared = Declared { lower: 0, space: 0, ..*declared };
         let resource = self.declare(&declared, descriptor, slot, (kind, Count::Unbounded));
-        match self.remapper.buffer_windows() {
-            Some(windows) if descriptor == DescriptorKind::StorageBuffer => {
-                let (start, size) = self.window(windows, element.index);
-                Ok(Bound::Window { resource, element, start, size })
+        let windows = match descriptor {
+            DescriptorKind::StorageBuffer => self.remapper.buffer_windows(),
+            DescriptorKind::UniformTexelBuffer | DescriptorKind::StorageTexelBuffer => {
+                self.remapper.texel_windows()
             }
-            _ => Ok(Bound::Resource { resource, element: Some(element) }),
-        }
+            _ => None,
+        };
+        Ok(match windows {
+            Some(windows) => {
+                let (start, size) = self.window(windows, element.index);
+                Bound::Window { resource, element, start, size }
+            }
+            None => Bound::Resource { resource, element: Some(element) },
+        })
     }
 
     /// A storage buffer of the lifter's own.
@@ -260,7 +281,7 @@ impl Cx<'_> {
         resource
     }
 
-    /// The first byte and the bytes of what a shader sees of a storage buffer.
+    /// The beginning and the size of what a shader sees of a buffer.
     fn window(&mut self, windows: Windows, place: Value) -> (Value, Value) {
         let buffer = self.own_buffer("windows", windows.slot);
         let mem = MemInfo::plain(Space::Storage, Some(buffer), 2);

@@ -1,6 +1,6 @@
 //! Handles, and the resources of the module that they stand for.
 
-use super::bind::{Bound, Element};
+use super::bind::{Bound, Element, Part};
 use super::cx::Cx;
 use super::val::Val;
 use super::{Bounds, Lift, Stop};
@@ -188,18 +188,42 @@ impl Cx<'_> {
 
     /// The IR's handle of a texture, image or sampler.
     pub fn opaque(&mut self, handle: &Handle, kind: Kind) -> Lift<Value> {
-        let (resource, element) = match self.bind(handle)? {
-            Bound::Resource { resource, element } => (resource, element),
+        match self.bind(handle)? {
+            Bound::Resource { resource, element } => Ok(self.opaque_at(resource, element, kind)),
             Bound::Address(address) if kind == Kind::Accel => {
-                return Ok(self.inst(Op::AccelAt, Imm::None, &[address], Type::scalar(kind)));
+                Ok(self.inst(Op::AccelAt, Imm::None, &[address], Type::scalar(kind)))
             }
-            _ => return Err(Stop::Unsupported("a resource of this shape without a descriptor")),
-        };
+            _ => Err(Stop::Unsupported("a resource of this shape without a descriptor")),
+        }
+    }
+
+    /// The IR's handle of a typed buffer, and the part of it that the shader sees.
+    pub fn texels(&mut self, handle: &Handle, kind: Kind) -> Lift<(Value, Part)> {
+        match self.bind(handle)? {
+            Bound::Window { resource, element, start, size } => {
+                let texels = self.opaque_at(resource, Some(element), kind);
+                Ok((texels, Part::Window { start, size }))
+            }
+            Bound::Resource { resource, element } => Ok((self.opaque_at(resource, element, kind), Part::All)),
+            _ => Err(Stop::Unsupported("a typed buffer without a descriptor")),
+        }
+    }
+
+    /// The number of a texel of the host's buffer. Of those behind the part that the shader sees it is one that no buffer has: hosts
+    /// read nothing there and write nothing.
+    pub fn texel_of(&mut self, part: Part, index: Value) -> Value {
+        let Part::Window { start, size } = part else { return index };
+        let (inside, at) = (self.op(Op::IcmpUlt, &[index, size]), self.op(Op::Iadd, &[start, index]));
+        let nowhere = self.i32(u32::MAX);
+        self.op(Op::Select, &[inside, at, nowhere])
+    }
+
+    fn opaque_at(&mut self, resource: Resource, element: Option<Element>, kind: Kind) -> Value {
         let flags = Element::flags(element);
         let index = element.map(|e| e.index);
         let imm = Imm::Resource(resource);
         let inst = self.b.inst(Op::ResourceHandle, flags, imm, index.as_slice(), &[Type::scalar(kind)]);
-        Ok(self.b.func.results(inst)[0])
+        self.b.func.results(inst)[0]
     }
 }
 

@@ -3,7 +3,7 @@
 use super::texture::STATUS;
 use super::{Call, Made, NOT_LIFTED};
 use crate::bitcode::ValueId;
-use crate::lift::bind::Bound;
+use crate::lift::bind::{Bound, Part};
 use crate::lift::bytes::Access;
 use crate::lift::cx::Cx;
 use crate::lift::resource::Handle;
@@ -71,7 +71,8 @@ impl Cx<'_> {
                 Class::Srv => (Op::TexFetch, Kind::Tex),
                 _ => (Op::ImgLoad, Kind::Img),
             };
-            let texels = self.opaque(&handle, kind)?;
+            let (texels, part) = self.texels(&handle, kind)?;
+            let index = self.texel_of(part, index);
             return self.read_texel(call, op, TEXELS, &[texels, index], self.texel_type(&handle));
         }
         let ty = self.result_scalar(call, Some(0))?;
@@ -134,7 +135,8 @@ impl Cx<'_> {
             // All four are there: what is not said is repeated.
             let texel = self.stored_texel(call, &handle, 3)?;
             let index = self.arg(call, 1)?;
-            let texels = self.opaque(&handle, Kind::Img)?;
+            let (texels, part) = self.texels(&handle, Kind::Img)?;
+            let index = self.texel_of(part, index);
             self.b.inst(Op::ImgStore, Flags::NONE, Imm::Tex(TEXELS), &[texels, index, texel], &[]);
             return Ok(Made::Nothing);
         }
@@ -155,6 +157,19 @@ impl Cx<'_> {
     /// Bytes of the first component that there is.
     fn size_of_first(&self, values: &[Option<Value>]) -> u32 {
         values.iter().flatten().next().and_then(|&v| self.ty(v).bytes()).unwrap_or(4)
+    }
+
+    /// The texels of a typed buffer.
+    pub(super) fn texel_count(&mut self, handle: &Handle) -> Lift<Value> {
+        let (op, kind) = match handle.declared.class {
+            Class::Uav => (Op::ImgQuery, Kind::Img),
+            _ => (Op::TexQuerySize, Kind::Tex),
+        };
+        let (texels, part) = self.texels(handle, kind)?;
+        Ok(match part {
+            Part::All => self.inst(op, Imm::Tex(TEXELS), &[texels], Type::I32),
+            Part::Window { size, .. } => size,
+        })
     }
 
     fn component_address(&mut self, address: Value, n: u32, ty: Type) -> Value {
@@ -185,7 +200,8 @@ impl Cx<'_> {
             let old = self.access_bytes(run.buffer, Access::aligned(op, offset, ty), &operands)?;
             return Ok(old.ok_or(Stop::Unsupported("no result"))?.into());
         }
-        let info = if is_typed(&handle) { TEXELS } else { self.texture(call)?.1 };
+        let of_texels = is_typed(&handle);
+        let info = if of_texels { TEXELS } else { self.texture(call)?.1 };
         let op = image_atomic(op).ok_or(Stop::Unsupported("its kind"))?;
         if !matches!(ty, Type::I32 | Type::I64) {
             return Err(Stop::Unsupported("texels of this type"));
@@ -193,7 +209,14 @@ impl Cx<'_> {
         let coordinates = self.vector(call, first, info.spatial() + u8::from(info.arrayed))?;
         // Handles of heaps do not say it, and are not the same array then.
         let declared = Declared { wide: ty == Type::I64, ..handle.declared };
-        let image = self.opaque(&Handle::new(declared, handle.place), Kind::Img)?;
+        let handle = Handle::new(declared, handle.place);
+        let (image, coordinates) = match of_texels {
+            true => {
+                let (texels, part) = self.texels(&handle, Kind::Img)?;
+                (texels, self.texel_of(part, coordinates))
+            }
+            false => (self.opaque(&handle, Kind::Img)?, coordinates),
+        };
         let args: Vec<Value> = [image, coordinates].into_iter().chain(operands).collect();
         Ok(self.inst(op, Imm::Tex(info), &args, ty).into())
     }

@@ -8,7 +8,7 @@ use crate::lift::{Lift, Stop};
 use crate::ops::Op as Dx;
 use crate::program::{Class, Component, Shape};
 use std::rc::Rc;
-use xenoglot_ir::imm::{Dim, TexInfo, TexOperands};
+use xenoglot_ir::imm::{TexInfo, TexOperands};
 use xenoglot_ir::{Bits, Flags, Imm, Kind, Op, Type, Value};
 
 /// What a sample's level is chosen by.
@@ -480,10 +480,11 @@ impl Cx<'_> {
             }
             _ => {}
         }
-        let mut info = match declared.shape {
-            Shape::TypedBuffer | Shape::TBuffer => TexInfo::new(Dim::Buffer, false, false),
-            _ => self.texture(call)?.1,
-        };
+        if matches!(declared.shape, Shape::TypedBuffer | Shape::TBuffer) {
+            members[0] = Val::Scalar(self.texel_count(&handle)?);
+            return Ok(Made::Value(Val::members(members)));
+        }
+        let mut info = self.texture(call)?.1;
         let lanes = info.size_lanes();
         let ty = Type::I32.with_lanes(lanes).unwrap_or(Type::I32);
         let size = if declared.class == Class::Uav {
@@ -495,8 +496,8 @@ impl Cx<'_> {
             self.inst(Op::ImgQuery, Imm::Tex(info), &[image], ty)
         } else {
             let texture = self.opaque(&handle, Kind::Tex)?;
-            let levels = info.dim != Dim::Buffer && !info.multisampled;
-            if used >> COUNT & 1 == 1 && info.dim != Dim::Buffer {
+            let levels = !info.multisampled;
+            if used >> COUNT & 1 == 1 {
                 let op = if levels { Op::TexQueryLevels } else { Op::TexQuerySamples };
                 members[COUNT] = Val::Scalar(self.inst(op, Imm::Tex(info), &[texture], Type::I32));
             }
