@@ -1,4 +1,4 @@
-//! Pictures to be encoded, RGBA8: made by a rule, the same every time, and unlike each other.
+//! Pictures to be encoded, RGBA8 or of halves: made by a rule, the same every time, and unlike each other.
 
 use crate::rng::Rng;
 
@@ -7,6 +7,29 @@ pub type Picture = fn(usize) -> Vec<u8>;
 
 /// All of them with their names.
 pub const ALL: [(&str, Picture); 3] = [("smooth", smooth), ("detail", detail), ("sprite", sprite)];
+
+/// A picture of bytes as one of halves: [`STEP`] halves further for each step of a byte. The brightest texels are some 60,000 times as
+/// bright as the darkest. Every other component is negative if there are signs.
+pub fn halves(texels: &[u8], signed: bool) -> Vec<u8> {
+    let half = |(i, &byte): (usize, &u8)| {
+        let sign = u16::from(signed && i % 4 % 2 == 1) << 15;
+        (u16::from(byte) * STEP + 0x1c00) | sign
+    };
+    texels.iter().enumerate().map(half).flat_map(u16::to_le_bytes).collect()
+}
+
+/// Halves that a step of a byte is in [`halves`].
+pub const STEP: u16 = 64;
+
+/// Red, green and blue of RGBA of halves, as numbers that rise with them: in steps of [`STEP`] halves.
+pub fn steps(halves: &[u8]) -> impl Iterator<Item = f64> {
+    let step = |half: u16| match half >> 15 {
+        0 => f64::from(half) / f64::from(STEP),
+        _ => -f64::from(half & 0x7fff) / f64::from(STEP),
+    };
+    let rgb = move |texel: &[u8; 8]| [0, 2, 4].map(|at| step(u16::from_le_bytes([texel[at], texel[at + 1]])));
+    halves.as_chunks().0.iter().flat_map(rgb)
+}
 
 /// Noise of a value at each corner of a grid, smooth between them.
 struct Noise {

@@ -14,7 +14,7 @@ use xenoglot_testgen::pictures;
 use xenoglot_testgen::rng::Rng;
 use xenoglot_texture::astc::Footprint;
 use xenoglot_texture::{
-    Extent, Format, Profile, Quality, decode_into, decode_into_parallel, encode_into, transcode_into,
+    Extent, Format, Profile, Quality, Texel, decode_into, decode_into_parallel, encode_into, transcode_into,
 };
 use xenoglot_tone::{Engine, ToneFilter};
 
@@ -133,6 +133,7 @@ fn encoders(quick: bool, rounds: u32) -> Result<Vec<Encoder>> {
         Format::Bc3,
         Format::Bc4Unorm,
         Format::Bc5Unorm,
+        Format::Bc6hUfloat,
         Format::Bc7,
         Format::Etc1,
         Format::Etc2Rgb,
@@ -145,6 +146,8 @@ fn encoders(quick: bool, rounds: u32) -> Result<Vec<Encoder>> {
         let mut decoded = vec![0; format.output_bytes(extent).unwrap_or(0)];
         let (mut seconds, mut psnr) = (0.0, Vec::new());
         for (name, texels) in &pictures {
+            let halves = (format == Format::Bc6hUfloat).then(|| pictures::halves(texels, false));
+            let texels = halves.as_ref().unwrap_or(texels);
             let rate = rate(rounds, 1.0, || Ok(encode_into(format, extent, texels, quality, &mut blocks)?))?;
             seconds += 1.0 / rate;
             decode_into(format, extent, &blocks, &mut decoded)?;
@@ -157,21 +160,28 @@ fn encoders(quick: bool, rounds: u32) -> Result<Vec<Encoder>> {
     Ok(out)
 }
 
-/// PSNR in dB of the components that a format has; of alpha where the picture is not opaque.
+/// PSNR in dB of the components that a format has, in steps of a byte; of alpha where the picture is not opaque.
 fn kept(format: Format, texels: &[u8], decoded: &[u8]) -> f64 {
-    let is_opaque = texels.iter().skip(3).step_by(4).all(|alpha| *alpha == 255);
-    let count = (format.channels().count() as usize).min(if is_opaque { 3 } else { 4 });
-    let wanted = texels.chunks(4).flat_map(|texel| texel.iter().take(count).map(|c| f64::from(*c)));
-    let squares = |found: &mut dyn Iterator<Item = f64>| {
-        let mut all = 0.0;
-        let sum: f64 = found.zip(wanted).map(|(a, b)| (a - b).powi(2)).inspect(|_| all += 1.0).sum();
+    let mean = |pairs: &mut dyn Iterator<Item = (f64, f64)>| {
+        let (sum, all) = pairs.fold((0.0, 0.0), |(sum, all), (a, b)| (sum + (a - b).powi(2), all + 1.0));
         sum / all
     };
-    let mean = if format.texel().bytes() == 4 && format.channels().count() > 2 {
-        squares(&mut decoded.chunks(4).flat_map(|texel| texel.iter().take(count).map(|c| f64::from(*c))))
-    } else {
-        squares(&mut decoded.as_chunks().0.iter().map(|word| f64::from(u16::from_le_bytes(*word)) / 257.0))
+    if format.texel() == Texel::Rgba16Float {
+        return psnr(mean(&mut pictures::steps(decoded).zip(pictures::steps(texels))));
+    }
+    let is_opaque = texels.iter().skip(3).step_by(4).all(|alpha| *alpha == 255);
+    let count = (format.channels().count() as usize).min(if is_opaque { 3 } else { 4 });
+    let components = |texels: &[u8]| -> Vec<f64> {
+        texels.chunks(4).flat_map(|texel| texel.iter().take(count).map(|c| f64::from(*c))).collect()
     };
+    let found = match format.texel() {
+        Texel::Rgba8 => components(decoded),
+        _ => decoded.as_chunks().0.iter().map(|word| f64::from(u16::from_le_bytes(*word)) / 257.0).collect(),
+    };
+    psnr(mean(&mut found.into_iter().zip(components(texels))))
+}
+
+fn psnr(mean: f64) -> f64 {
     10.0 * (65025.0 / mean).log10()
 }
 

@@ -104,6 +104,51 @@ fn single_colors() {
     }
 }
 
+/// The formats of halves.
+const OF_HALVES: [Format; 2] = [Format::Bc6hUfloat, Format::Bc6hSfloat];
+
+#[test]
+fn halves_are_kept() {
+    let extent = Extent::flat(128, 128);
+    for (name, picture) in pictures::ALL {
+        for (format, least) in OF_HALVES.into_iter().zip([[34.0, 36.0, 36.0], [34.0, 36.0, 36.0]]) {
+            let texels = pictures::halves(&picture(128), format == Format::Bc6hSfloat);
+            let mut last = f64::INFINITY;
+            for (quality, least) in Quality::ALL.into_iter().zip(least) {
+                let back = decoded(format, extent, &encoded(format, extent, &texels, quality));
+                let pairs = pictures::steps(&texels).zip(pictures::steps(&back));
+                let error = pairs.map(|(a, b)| (a - b).powi(2)).sum::<f64>() / (3 * 128 * 128) as f64;
+                println!("{name} {format} {quality:?}: {:.2} dB", psnr(error));
+                assert!(psnr(error) >= least && error <= last * 1.01, "{name} {format} {quality:?}");
+                last = error;
+            }
+        }
+    }
+}
+
+/// Blocks of one colour are kept to the last bit; what a format does not have becomes what is nearest to it.
+#[test]
+fn every_half() {
+    let extent = Extent::flat(4 * 256, 4 * 256);
+    for (format, quality) in OF_HALVES.into_iter().zip([Quality::Fast, Quality::High]) {
+        let block = |x: usize, y: usize| (x / 4 + y / 4 * 256) as u16;
+        let places = || (0..1024).flat_map(|y| (0..1024).map(move |x| (x, y)));
+        let texel = |half: u16| [half, half ^ 0x0155, !half, 0x3c00].map(u16::to_le_bytes).concat();
+        let texels: Vec<u8> = places().flat_map(|(x, y)| texel(block(x, y))).collect();
+        let back = decoded(format, extent, &encoded(format, extent, &texels, quality));
+        let nearest = |half: u16| match (half & 0x7fff, half >> 15) {
+            (0x7c01.., _) | (0, _) => 0,
+            (_, 1) if format == Format::Bc6hUfloat => 0,
+            (magnitude, sign) => magnitude.min(0x7bff) | sign << 15,
+        };
+        for ((x, y), found) in places().zip(back.as_chunks::<8>().0) {
+            let half = block(x, y);
+            let wanted = [half, half ^ 0x0155, !half].map(nearest).map(u16::to_le_bytes).concat();
+            assert_eq!(found[..6], wanted, "{format} {half:#06x}");
+        }
+    }
+}
+
 /// Opaque blocks are opaque, and of BC1 a texel is transparent where alpha is below a half.
 #[test]
 fn alpha_is_kept() {
@@ -136,13 +181,17 @@ fn transcoding_is_decoding_and_encoding() {
         Format::Bc3,
         Format::Etc1s,
     ];
+    let hdr = |width, height| Format::Astc(Footprint::new(width, height, 1).unwrap(), Profile::Hdr);
+    let of_halves = [hdr(4, 4), hdr(6, 5), hdr(10, 10), Format::Bc6hSfloat];
+    let to_bytes = sources.into_iter().map(|from| (from, &[Format::Bc7, Format::Bc1, Format::Etc2Rgba8][..]));
+    let to_halves = of_halves.into_iter().map(|from| (from, &OF_HALVES[..]));
     let mut rng = xenoglot_testgen::rng::Rng::new(31);
     for extent in [Extent::flat(700, 37), Extent { width: 33, height: 18, depth: 3 }] {
-        for from in sources {
+        for (from, targets) in to_bytes.clone().chain(to_halves.clone()) {
             let mut data = vec![0; from.data_bytes(extent).unwrap()];
             data.fill_with(|| rng.next_u32() as u8);
             let texels = decoded(from, extent, &data);
-            for to in [Format::Bc7, Format::Bc1, Format::Etc2Rgba8] {
+            for &to in targets {
                 let mut out = [0; 2].map(|_| vec![0; to.data_bytes(extent).unwrap()]);
                 let quality = Quality::Fast;
                 transcode_into(from, extent, &data, to, quality, &mut out[0]).unwrap();
@@ -172,13 +221,44 @@ fn what_is_refused() {
     assert!(matches!(refused(Format::Bc7, &texels, &mut out[..63]), EncodeError::Size(_)));
     let hdr = Format::Bc6hUfloat;
     let error = transcode_into(hdr, extent, &texels, Format::Bc7, Quality::Fast, &mut out).unwrap_err();
-    assert_eq!(error, EncodeError::Source(hdr));
+    assert_eq!(error, EncodeError::Source(hdr, Format::Bc7, Texel::Rgba8));
+    let error = transcode_into(Format::Bc7, extent, &texels, hdr, Quality::Fast, &mut out).unwrap_err();
+    assert_eq!(error, EncodeError::Source(Format::Bc7, hdr, Texel::Rgba16Float));
     assert_eq!(out, [7; 64]);
     encode_into(Format::Bc7, Extent::flat(0, 8), &[], Quality::Fast, &mut []).unwrap();
 }
 
 proptest! {
     #![proptest_config(property::config(64))]
+
+    /// Any halves of any size: all blocks are written, threads change nothing, and nothing behind them is.
+    #[test]
+    fn any_halves(
+        width in 1u32..150, height in 1u32..10, depth in 1u32..3, signed: bool, quality in 0usize..3,
+        seed: u64, spread in 0u32..17,
+    ) {
+        let (format, quality) = (OF_HALVES[usize::from(signed)], Quality::ALL[quality]);
+        let extent = Extent { width, height, depth };
+        let mut rng = xenoglot_testgen::rng::Rng::new(seed);
+        let base = rng.next_u32() as u16;
+        let texels: Vec<u8> = (0..width * height * depth * 4)
+            .map(|_| base.wrapping_add((rng.next_u32() & ((1 << spread) - 1)) as u16))
+            .flat_map(u16::to_le_bytes)
+            .collect();
+        let needed = format.data_bytes(extent).unwrap();
+        let mut out = vec![0xaa; needed + 3];
+        encode_into(format, extent, &texels, quality, &mut out).unwrap();
+        prop_assert_eq!(&out[needed..], [0xaa; 3]);
+        let mut parallel = vec![0; needed];
+        encode_into_parallel(format, extent, &texels, quality, &mut parallel).unwrap();
+        prop_assert_eq!(&out[..needed], &parallel[..]);
+        // Where no half has a sign or is out of range, what is worst is near.
+        if base & 0x7fff < 0x7000 && spread < 12 && (signed || base >> 15 == 0) {
+            let back = decoded(format, extent, &out);
+            let worst = pictures::steps(&texels).zip(pictures::steps(&back)).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+            prop_assert!(worst * f64::from(pictures::STEP) <= f64::from(1u32 << spread), "{}", worst);
+        }
+    }
 
     /// Any texels of any size: all blocks are written, threads change nothing, and nothing behind them is.
     #[test]

@@ -7,7 +7,7 @@ use anyhow::{Context, Result, bail};
 use clap::ValueEnum;
 use std::borrow::Cow;
 use xenoglot_texture::container::{Image, Limits, Texture, Transfer, write_ktx2};
-use xenoglot_texture::{Extent, Format, Quality, encode_into_parallel, transcode_into_parallel};
+use xenoglot_texture::{Extent, Format, Quality, Texel, encode_into_parallel, transcode_into_parallel};
 
 /// Formats that are encoded.
 #[derive(Clone, Copy, ValueEnum)]
@@ -22,6 +22,10 @@ pub enum To {
     Bc4,
     /// Two components, red and green.
     Bc5,
+    /// Colours of halves that are not negative, eight bits a texel; of textures of halves alone.
+    Bc6h,
+    /// The same with signs.
+    Bc6hSigned,
     /// Eight bits a texel, with alpha.
     Bc7,
     /// Opaque, four bits a texel; written as ETC2, which has the same blocks.
@@ -44,6 +48,8 @@ impl To {
             To::Bc3 => Format::Bc3,
             To::Bc4 => Format::Bc4Unorm,
             To::Bc5 => Format::Bc5Unorm,
+            To::Bc6h => Format::Bc6hUfloat,
+            To::Bc6hSigned => Format::Bc6hSfloat,
             To::Bc7 => Format::Bc7,
             To::Etc1 => Format::Etc1,
             To::Etc2 => Format::Etc2Rgb,
@@ -58,7 +64,9 @@ impl To {
         match self {
             To::Etc1 => (Format::Etc2Rgb, transfer),
             // There is no sRGB of these.
-            To::Bc4 | To::Bc5 | To::EacR | To::EacRg => (self.format(), Transfer::Linear),
+            To::Bc4 | To::Bc5 | To::Bc6h | To::Bc6hSigned | To::EacR | To::EacRg => {
+                (self.format(), Transfer::Linear)
+            }
             _ => (self.format(), transfer),
         }
     }
@@ -90,6 +98,9 @@ impl Effort {
 pub fn picture(picture: &Picture, to: To, effort: Effort) -> Result<Artifact> {
     let extent = Extent::flat(picture.width, picture.height);
     let format = to.format();
+    if format.encoder_texel() != Some(Texel::Rgba8) {
+        bail!("{format} is made of textures whose texels are halves; those of pictures are bytes");
+    }
     let mut blocks = vec![0; format.data_bytes(extent).context("the picture is too large")?];
     encode_into_parallel(format, extent, &picture.rgba, effort.quality(), &mut blocks)?;
     let (stored, transfer) = to.stored(Transfer::Srgb);

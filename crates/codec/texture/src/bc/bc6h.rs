@@ -30,62 +30,63 @@ pub struct Mode {
     pub precision: u32,
     /// Bits of the differences of red, green, blue.
     pub deltas: [u32; 3],
-    /// Bits before the runs.
+    /// Bits before the runs, and what they are.
     pub header: u32,
+    pub code: u32,
     pub runs: &'static [Run],
 }
 
 #[rustfmt::skip]
 pub const MODES: [Mode; 14] = [
-    Mode { regions: 2, transformed: true, precision: 10, deltas: [5, 5, 5], header: 2, runs: &[
+    Mode { regions: 2, transformed: true, precision: 10, deltas: [5, 5, 5], header: 2, code: 0x00, runs: &[
         (G2, 4, 4), (B2, 4, 4), (B3, 4, 4), (R0, 0, 9), (G0, 0, 9), (B0, 0, 9), (R1, 0, 4), (G3, 4, 4), (G2, 0, 3),
         (G1, 0, 4), (B3, 0, 0), (G3, 0, 3), (B1, 0, 4), (B3, 1, 1), (B2, 0, 3), (R2, 0, 4), (B3, 2, 2), (R3, 0, 4),
         (B3, 3, 3)] },
-    Mode { regions: 2, transformed: true, precision: 7, deltas: [6, 6, 6], header: 2, runs: &[
+    Mode { regions: 2, transformed: true, precision: 7, deltas: [6, 6, 6], header: 2, code: 0x01, runs: &[
         (G2, 5, 5), (G3, 4, 5), (R0, 0, 6), (B3, 0, 1), (B2, 4, 4), (G0, 0, 6), (B2, 5, 5), (B3, 2, 2), (G2, 4, 4),
         (B0, 0, 6), (B3, 3, 3), (B3, 5, 5), (B3, 4, 4), (R1, 0, 5), (G2, 0, 3), (G1, 0, 5), (G3, 0, 3), (B1, 0, 5),
         (B2, 0, 3), (R2, 0, 5), (R3, 0, 5)] },
-    Mode { regions: 2, transformed: true, precision: 11, deltas: [5, 4, 4], header: 5, runs: &[
+    Mode { regions: 2, transformed: true, precision: 11, deltas: [5, 4, 4], header: 5, code: 0x02, runs: &[
         (R0, 0, 9), (G0, 0, 9), (B0, 0, 9), (R1, 0, 4), (R0, 10, 10), (G2, 0, 3), (G1, 0, 3), (G0, 10, 10),
         (B3, 0, 0), (G3, 0, 3), (B1, 0, 3), (B0, 10, 10), (B3, 1, 1), (B2, 0, 3), (R2, 0, 4), (B3, 2, 2),
         (R3, 0, 4), (B3, 3, 3)] },
-    Mode { regions: 2, transformed: true, precision: 11, deltas: [4, 5, 4], header: 5, runs: &[
+    Mode { regions: 2, transformed: true, precision: 11, deltas: [4, 5, 4], header: 5, code: 0x06, runs: &[
         (R0, 0, 9), (G0, 0, 9), (B0, 0, 9), (R1, 0, 3), (R0, 10, 10), (G3, 4, 4), (G2, 0, 3), (G1, 0, 4),
         (G0, 10, 10), (G3, 0, 3), (B1, 0, 3), (B0, 10, 10), (B3, 1, 1), (B2, 0, 3), (R2, 0, 3), (B3, 0, 0),
         (B3, 2, 2), (R3, 0, 3), (G2, 4, 4), (B3, 3, 3)] },
-    Mode { regions: 2, transformed: true, precision: 11, deltas: [4, 4, 5], header: 5, runs: &[
+    Mode { regions: 2, transformed: true, precision: 11, deltas: [4, 4, 5], header: 5, code: 0x0a, runs: &[
         (R0, 0, 9), (G0, 0, 9), (B0, 0, 9), (R1, 0, 3), (R0, 10, 10), (B2, 4, 4), (G2, 0, 3), (G1, 0, 3),
         (G0, 10, 10), (B3, 0, 0), (G3, 0, 3), (B1, 0, 4), (B0, 10, 10), (B2, 0, 3), (R2, 0, 3), (B3, 1, 1),
         (B3, 2, 2), (R3, 0, 3), (B3, 4, 4), (B3, 3, 3)] },
-    Mode { regions: 2, transformed: true, precision: 9, deltas: [5, 5, 5], header: 5, runs: &[
+    Mode { regions: 2, transformed: true, precision: 9, deltas: [5, 5, 5], header: 5, code: 0x0e, runs: &[
         (R0, 0, 8), (B2, 4, 4), (G0, 0, 8), (G2, 4, 4), (B0, 0, 8), (B3, 4, 4), (R1, 0, 4), (G3, 4, 4), (G2, 0, 3),
         (G1, 0, 4), (B3, 0, 0), (G3, 0, 3), (B1, 0, 4), (B3, 1, 1), (B2, 0, 3), (R2, 0, 4), (B3, 2, 2), (R3, 0, 4),
         (B3, 3, 3)] },
-    Mode { regions: 2, transformed: true, precision: 8, deltas: [6, 5, 5], header: 5, runs: &[
+    Mode { regions: 2, transformed: true, precision: 8, deltas: [6, 5, 5], header: 5, code: 0x12, runs: &[
         (R0, 0, 7), (G3, 4, 4), (B2, 4, 4), (G0, 0, 7), (B3, 2, 2), (G2, 4, 4), (B0, 0, 7), (B3, 3, 4), (R1, 0, 5),
         (G2, 0, 3), (G1, 0, 4), (B3, 0, 0), (G3, 0, 3), (B1, 0, 4), (B3, 1, 1), (B2, 0, 3), (R2, 0, 5),
         (R3, 0, 5)] },
-    Mode { regions: 2, transformed: true, precision: 8, deltas: [5, 6, 5], header: 5, runs: &[
+    Mode { regions: 2, transformed: true, precision: 8, deltas: [5, 6, 5], header: 5, code: 0x16, runs: &[
         (R0, 0, 7), (B3, 0, 0), (B2, 4, 4), (G0, 0, 7), (G2, 5, 5), (G2, 4, 4), (B0, 0, 7), (G3, 5, 5), (B3, 4, 4),
         (R1, 0, 4), (G3, 4, 4), (G2, 0, 3), (G1, 0, 5), (G3, 0, 3), (B1, 0, 4), (B3, 1, 1), (B2, 0, 3), (R2, 0, 4),
         (B3, 2, 2), (R3, 0, 4), (B3, 3, 3)] },
-    Mode { regions: 2, transformed: true, precision: 8, deltas: [5, 5, 6], header: 5, runs: &[
+    Mode { regions: 2, transformed: true, precision: 8, deltas: [5, 5, 6], header: 5, code: 0x1a, runs: &[
         (R0, 0, 7), (B3, 1, 1), (B2, 4, 4), (G0, 0, 7), (B2, 5, 5), (G2, 4, 4), (B0, 0, 7), (B3, 5, 5), (B3, 4, 4),
         (R1, 0, 4), (G3, 4, 4), (G2, 0, 3), (G1, 0, 4), (B3, 0, 0), (G3, 0, 3), (B1, 0, 5), (B2, 0, 3), (R2, 0, 4),
         (B3, 2, 2), (R3, 0, 4), (B3, 3, 3)] },
-    Mode { regions: 2, transformed: false, precision: 6, deltas: [6, 6, 6], header: 5, runs: &[
+    Mode { regions: 2, transformed: false, precision: 6, deltas: [6, 6, 6], header: 5, code: 0x1e, runs: &[
         (R0, 0, 5), (G3, 4, 4), (B3, 0, 1), (B2, 4, 4), (G0, 0, 5), (G2, 5, 5), (B2, 5, 5), (B3, 2, 2), (G2, 4, 4),
         (B0, 0, 5), (G3, 5, 5), (B3, 3, 3), (B3, 5, 5), (B3, 4, 4), (R1, 0, 5), (G2, 0, 3), (G1, 0, 5), (G3, 0, 3),
         (B1, 0, 5), (B2, 0, 3), (R2, 0, 5), (R3, 0, 5)] },
-    Mode { regions: 1, transformed: false, precision: 10, deltas: [10, 10, 10], header: 5, runs: &[
+    Mode { regions: 1, transformed: false, precision: 10, deltas: [10, 10, 10], header: 5, code: 0x03, runs: &[
         (R0, 0, 9), (G0, 0, 9), (B0, 0, 9), (R1, 0, 9), (G1, 0, 9), (B1, 0, 9)] },
-    Mode { regions: 1, transformed: true, precision: 11, deltas: [9, 9, 9], header: 5, runs: &[
+    Mode { regions: 1, transformed: true, precision: 11, deltas: [9, 9, 9], header: 5, code: 0x07, runs: &[
         (R0, 0, 9), (G0, 0, 9), (B0, 0, 9), (R1, 0, 8), (R0, 10, 10), (G1, 0, 8), (G0, 10, 10), (B1, 0, 8),
         (B0, 10, 10)] },
-    Mode { regions: 1, transformed: true, precision: 12, deltas: [8, 8, 8], header: 5, runs: &[
+    Mode { regions: 1, transformed: true, precision: 12, deltas: [8, 8, 8], header: 5, code: 0x0b, runs: &[
         (R0, 0, 9), (G0, 0, 9), (B0, 0, 9), (R1, 0, 7), (R0, 11, 10), (G1, 0, 7), (G0, 11, 10), (B1, 0, 7),
         (B0, 11, 10)] },
-    Mode { regions: 1, transformed: true, precision: 16, deltas: [4, 4, 4], header: 5, runs: &[
+    Mode { regions: 1, transformed: true, precision: 16, deltas: [4, 4, 4], header: 5, code: 0x0f, runs: &[
         (R0, 0, 9), (G0, 0, 9), (B0, 0, 9), (R1, 0, 3), (R0, 15, 10), (G1, 0, 3), (G0, 15, 10), (B1, 0, 3),
         (B0, 15, 10)] },
 ];

@@ -16,10 +16,17 @@ pub type U<S> = u32x16<S>;
 /// A truth for each of sixteen blocks.
 pub type Mask<S> = mask32x16<S>;
 
-/// Four rows of the texels of sixteen adjacent blocks, RGBA8 in words.
-pub type Rows = [[u32; 4 * LANES]; 4];
+/// A number for each of sixteen blocks.
+pub type Lane = [u32; LANES];
 
-/// Components of the texels of sixteen blocks, 0 to 255, indexed by component and then by texel, row by row.
+/// The words of sixteen blocks. Blocks of eight bytes have two, and the others are 0.
+pub type Words = [Lane; 4];
+
+/// Four rows of the texels of sixteen adjacent blocks: RGBA8 in `u32`, RGBA of halves in `u64`, the first component lowest.
+pub type Rows<W> = [[W; 4 * LANES]; 4];
+
+/// Components of the texels of sixteen blocks, indexed by component and then by texel, row by row: 0 to 255, but of
+/// halves as [`bc6h`](super::bc6h) has them.
 pub struct Blocks<S: Simd> {
     pub texels: [[F<S>; 16]; 4],
     /// Whether alpha is 255 in all texels of all blocks.
@@ -50,7 +57,7 @@ pub fn level<S: Simd>(value: F<S>, top: F<S>) -> F<S> {
 
 impl<S: Simd> Blocks<S> {
     #[inline(always)]
-    pub fn load(simd: S, rows: &Rows) -> Blocks<S> {
+    pub fn load(simd: S, rows: &Rows<u32>) -> Blocks<S> {
         let zero = splat(simd, 0.0);
         let mut texels = [[zero; 16]; 4];
         let mut all = words(simd, !0);

@@ -1,17 +1,20 @@
 //! Encoders.
 //!
-//! [`encode_into`] encodes RGBA8 texels, [`transcode_into`] blocks of another format. Both encode sixteen blocks at a time,
+//! [`encode_into`] encodes RGBA8 texels, for BC6H RGBA of halves; [`transcode_into`] encodes blocks of another format. Both encode sixteen blocks at a time,
 //! one in each SIMD lane. A transcoder decodes a strip of texels and encodes it while it is in the cache. The resulting bytes
 //! depend on the processor's instruction set, as some have fused multiply-add, which rounds once, and others round twice.
 
 #![allow(clippy::needless_range_loop, reason = "lanes are filled by loops over places of several arrays")]
 
 mod bc1;
+mod bc6h;
 mod bc7;
 mod eac;
 mod etc;
+mod fields;
 mod lanes;
 mod line;
+mod partition;
 mod ramp;
 
 use crate::decode::{self, Error};
@@ -19,7 +22,7 @@ use crate::format::{Extent, Format, Texel};
 use bc1::Alpha;
 use etc::Version as Etc;
 use fearless_simd::{Level, Simd};
-use lanes::{Blocks, LANES, Rows};
+use lanes::{Blocks, LANES, Lane, Rows, Words};
 use rayon::prelude::*;
 use thiserror::Error;
 
@@ -46,37 +49,39 @@ pub enum EncodeError {
     /// There is no encoder for the format.
     #[error("{0} is not encoded")]
     Format(Format),
-    /// The format does not decode to RGBA8, which is what encoders take.
-    #[error("{0} is not transcoded: it does not decode to RGBA8")]
-    Source(Format),
+    /// The first format does not decode to the texels that the encoder of the second takes.
+    #[error("{0} is not transcoded to {1}: it does not decode to {2:?}")]
+    Source(Format, Format, Texel),
     /// The input or the output is too short for the extent, or the extent is too large.
     #[error(transparent)]
     Size(#[from] Error),
 }
 
 impl Format {
-    /// Whether [`encode_into`] has an encoder for the format.
-    pub const fn has_encoder(self) -> bool {
-        matches!(
-            self,
+    /// The texels that [`encode_into`] takes for the format, if it has an encoder for it.
+    pub const fn encoder_texel(self) -> Option<Texel> {
+        match self {
             Format::Bc1
-                | Format::Bc1Rgb
-                | Format::Bc3
-                | Format::Bc4Unorm
-                | Format::Bc5Unorm
-                | Format::Bc7
-                | Format::Etc1
-                | Format::Etc2Rgb
-                | Format::Etc2Rgba8
-                | Format::EacR11Unorm
-                | Format::EacRg11Unorm
-        )
+            | Format::Bc1Rgb
+            | Format::Bc3
+            | Format::Bc4Unorm
+            | Format::Bc5Unorm
+            | Format::Bc7
+            | Format::Etc1
+            | Format::Etc2Rgb
+            | Format::Etc2Rgba8
+            | Format::EacR11Unorm
+            | Format::EacRg11Unorm => Some(Texel::Rgba8),
+            Format::Bc6hUfloat | Format::Bc6hSfloat => Some(Texel::Rgba16Float),
+            _ => None,
+        }
     }
 }
 
-/// Encodes RGBA8 texels to blocks of `format`. `texels` has slices of rows without padding; blocks are written to the start
-/// of `out` in the same order. Components that the format does not have are dropped. A block that reaches over the right or
-/// the lower edge repeats the last column or row. Nothing is allocated.
+/// Encodes texels to blocks of `format`: RGBA8, or what [`Format::encoder_texel`] says. `texels` has slices of rows without
+/// padding; blocks are written to the start of `out` in the same order. Components that the format does not have are dropped. A
+/// block that reaches over the right or the lower edge repeats the last column or row. Halves that the format does not have
+/// become the nearest ones that it has, and NaNs 0. Nothing is allocated.
 ///
 /// # Errors
 /// When there is no encoder for the format, or `texels` or `out` is too short for `extent`; `out` is then unchanged.
@@ -87,7 +92,8 @@ pub fn encode_into(
     quality: Quality,
     out: &mut [u8],
 ) -> Result<(), EncodeError> {
-    transcode_into(Format::Plain(Texel::Rgba8), extent, texels, format, quality, out)
+    let texel = format.encoder_texel().ok_or(EncodeError::Format(format))?;
+    transcode_into(Format::Plain(texel), extent, texels, format, quality, out)
 }
 
 /// As [`encode_into`], with rows of blocks on the threads of the current Rayon pool.
@@ -101,7 +107,8 @@ pub fn encode_into_parallel(
     quality: Quality,
     out: &mut [u8],
 ) -> Result<(), EncodeError> {
-    transcode_into_parallel(Format::Plain(Texel::Rgba8), extent, texels, format, quality, out)
+    let texel = format.encoder_texel().ok_or(EncodeError::Format(format))?;
+    transcode_into_parallel(Format::Plain(texel), extent, texels, format, quality, out)
 }
 
 /// Transcodes blocks of `from` to blocks of `to`. `data` has the layout that [`decode_into`](crate::decode_into) takes;
@@ -109,7 +116,7 @@ pub fn encode_into_parallel(
 /// contain it. Nothing is allocated.
 ///
 /// # Errors
-/// When `from` does not decode to RGBA8, and as [`encode_into`].
+/// When `from` does not decode to what the encoder takes, and as [`encode_into`].
 pub fn transcode_into(
     from: Format,
     extent: Extent,
@@ -150,12 +157,12 @@ pub fn transcode_into_parallel(
 /// Texels along a row of sixteen blocks.
 const BATCH: usize = 4 * LANES;
 
-/// Texels across that a strip has at least, if they fit into [`STRIP_BYTES`].
+/// Texels across that a strip has at least, if they fit into [`STRIP_TEXELS`].
 const STRIP: usize = 256;
 
-/// Bytes of the buffer for a decoded strip. ASTC 10x10 needs most: 320x20 texels, as the width is a multiple of 10 and of
+/// Texels of the buffer for a decoded strip. ASTC 10x10 needs most: 320x20, as the width is a multiple of 10 and of
 /// [`BATCH`], and the height one of 10 and of 4.
-const STRIP_BYTES: usize = 4 * 320 * 20;
+const STRIP_TEXELS: usize = 320 * 20;
 
 /// A checked call. Slices are cut into bands, which have whole rows of blocks of both formats, and bands into strips.
 #[derive(Clone, Copy)]
@@ -188,17 +195,15 @@ impl Job {
         quality: Quality,
         out: &'a mut [u8],
     ) -> Result<Option<Work<'a>>, EncodeError> {
-        if !to.has_encoder() {
-            return Err(EncodeError::Format(to));
-        }
+        let texel = to.encoder_texel().ok_or(EncodeError::Format(to))?;
         let [block_width, block_height, block_depth] = from.block().map(|size| size as usize);
         let rows = multiple(block_height, 4);
         let mut strip = multiple(block_width, BATCH);
-        while strip < STRIP && 8 * strip * rows <= STRIP_BYTES {
+        while strip < STRIP && 2 * strip * rows <= STRIP_TEXELS {
             strip *= 2;
         }
-        if from.texel() != Texel::Rgba8 || block_depth != 1 || 4 * strip * rows > STRIP_BYTES {
-            return Err(EncodeError::Source(from));
+        if from.texel() != texel || block_depth != 1 || strip * rows > STRIP_TEXELS {
+            return Err(EncodeError::Source(from, to, texel));
         }
         let too_large = Error::Extent(extent);
         let needed = from.data_bytes(extent).ok_or(too_large)?;
@@ -227,17 +232,25 @@ impl Job {
             return;
         }
         let height = self.rows.min(self.height.saturating_sub(index * self.rows));
-        if self.from == Format::Plain(Texel::Rgba8) {
-            self.blocks(data, self.width, height, [0, self.width], out);
+        match self.to.encoder_texel() {
+            Some(Texel::Rgba16Float) => self.strips::<8, { 8 * STRIP_TEXELS }>(data, height, out),
+            _ => self.strips::<4, { 4 * STRIP_TEXELS }>(data, height, out),
+        }
+    }
+
+    /// Encodes a band of `height` rows through strips of at most `N` bytes, in which texels have `T`.
+    fn strips<const T: usize, const N: usize>(&self, data: &[u8], height: usize, out: &mut [u8]) {
+        if matches!(self.from, Format::Plain(_)) {
+            self.blocks::<T>(data, self.width, height, [0, self.width], out);
             return;
         }
         let [block_width, block_height, _] = self.from.block().map(|size| size as usize);
         let block_bytes = self.from.block_bytes();
         let row_bytes = self.width.div_ceil(block_width) * block_bytes;
-        let mut texels = [0; STRIP_BYTES];
+        let mut texels = [0; N];
         for left in (0..self.width).step_by(self.strip) {
             let width = self.strip.min(self.width - left);
-            let row = 4 * width;
+            let row = T * width;
             for (y, blocks) in data.chunks(row_bytes).enumerate() {
                 let first = left / block_width * block_bytes;
                 let count = width.div_ceil(block_width) * block_bytes;
@@ -248,33 +261,26 @@ impl Job {
                 // This cannot fail: sizes were checked for the whole picture.
                 let _ = decode::decode_into(self.from, extent, blocks, texels);
             }
-            self.blocks(&texels, width, height, [left, width], out);
+            self.blocks::<T>(&texels, width, height, [left, width], out);
         }
     }
 
     /// Encodes `height` rows of `texels`, `pitch` texels apart, into a band: `[left, width]` are the first column that they
     /// have in the picture, and their number.
-    fn blocks(&self, texels: &[u8], pitch: usize, height: usize, [left, width]: [usize; 2], out: &mut [u8]) {
+    fn blocks<const T: usize>(
+        &self,
+        texels: &[u8],
+        pitch: usize,
+        height: usize,
+        [left, width]: [usize; 2],
+        out: &mut [u8],
+    ) {
         let bytes = self.to.block_bytes();
         let row_bytes = self.width.div_ceil(4) * bytes;
-        let words = texels.as_chunks::<4>().0;
+        let texels = texels.as_chunks::<T>().0;
         for (top, out) in (0..height).step_by(4).zip(out.chunks_mut(row_bytes)) {
             let out = out.get_mut(left / 4 * bytes..).unwrap_or_default();
-            let texels = Texels { words, pitch, width, height, top };
-            match self.to {
-                Format::Bc1 => texels.each::<8>(out, Coder::Bc1(Alpha::Bit), self.quality),
-                Format::Bc1Rgb => texels.each::<8>(out, Coder::Bc1(Alpha::None), self.quality),
-                Format::Bc3 => texels.each::<16>(out, Coder::Bc3, self.quality),
-                Format::Bc4Unorm => texels.each::<8>(out, Coder::Bc4, self.quality),
-                Format::Bc5Unorm => texels.each::<16>(out, Coder::Bc5, self.quality),
-                Format::Bc7 => texels.each::<16>(out, Coder::Bc7, self.quality),
-                Format::Etc1 => texels.each::<8>(out, Coder::Etc(Etc::One), self.quality),
-                Format::Etc2Rgb => texels.each::<8>(out, Coder::Etc(Etc::Two), self.quality),
-                Format::Etc2Rgba8 => texels.each::<16>(out, Coder::EtcAlpha, self.quality),
-                Format::EacR11Unorm => texels.each::<8>(out, Coder::Eac, self.quality),
-                Format::EacRg11Unorm => texels.each::<16>(out, Coder::EacTwo, self.quality),
-                _ => {}
-            }
+            Texels { texels, pitch, width, height, top }.encode(self.to, self.quality, out);
         }
     }
 }
@@ -288,7 +294,7 @@ const fn multiple(size: usize, power: usize) -> usize {
     out
 }
 
-/// The encoder of a block. The formats of two components, and those with alpha, have two.
+/// The encoder of a block of RGBA8. The formats of two components, and those with alpha, have two.
 #[derive(Clone, Copy)]
 enum Coder {
     Bc1(Alpha),
@@ -302,10 +308,10 @@ enum Coder {
     EacTwo,
 }
 
-/// A picture, or a strip of one, from which rows of blocks are taken.
+/// A picture, or a strip of one, from which rows of blocks are taken; texels are of `T` bytes.
 #[derive(Clone, Copy)]
-struct Texels<'a> {
-    words: &'a [[u8; 4]],
+struct Texels<'a, const T: usize> {
+    texels: &'a [[u8; T]],
     pitch: usize,
     width: usize,
     height: usize,
@@ -313,33 +319,71 @@ struct Texels<'a> {
     top: usize,
 }
 
-impl Texels<'_> {
+impl<const T: usize> Texels<'_, T> {
+    /// Encodes one row of blocks.
+    fn encode(&self, format: Format, quality: Quality, out: &mut [u8]) {
+        match format {
+            Format::Bc1 => self.each::<8>(out, Coder::Bc1(Alpha::Bit), quality),
+            Format::Bc1Rgb => self.each::<8>(out, Coder::Bc1(Alpha::None), quality),
+            Format::Bc3 => self.each::<16>(out, Coder::Bc3, quality),
+            Format::Bc4Unorm => self.each::<8>(out, Coder::Bc4, quality),
+            Format::Bc5Unorm => self.each::<16>(out, Coder::Bc5, quality),
+            Format::Bc7 => self.each::<16>(out, Coder::Bc7, quality),
+            Format::Etc1 => self.each::<8>(out, Coder::Etc(Etc::One), quality),
+            Format::Etc2Rgb => self.each::<8>(out, Coder::Etc(Etc::Two), quality),
+            Format::Etc2Rgba8 => self.each::<16>(out, Coder::EtcAlpha, quality),
+            Format::EacR11Unorm => self.each::<8>(out, Coder::Eac, quality),
+            Format::EacRg11Unorm => self.each::<16>(out, Coder::EacTwo, quality),
+            Format::Bc6hUfloat => self.each_of_halves(out, false, quality),
+            Format::Bc6hSfloat => self.each_of_halves(out, true, quality),
+            _ => {}
+        }
+    }
+
     /// Loads the texels of sixteen blocks. Beyond the edges the last column and row are repeated.
     #[inline(always)]
-    fn rows(&self, left: usize, rows: &mut Rows) {
+    fn rows<W: Copy>(&self, left: usize, rows: &mut Rows<W>, word: impl Fn(&[u8; T]) -> W) {
         for (y, out) in rows.iter_mut().enumerate() {
             let start = (self.top + y).min(self.height - 1) * self.pitch;
-            let row = self.words.get(start..start + self.width).unwrap_or_default();
+            let row = self.texels.get(start..start + self.width).unwrap_or_default();
             let there = row.get(left..row.len().min(left + BATCH)).unwrap_or_default();
             for (out, texel) in out.iter_mut().zip(there) {
-                *out = u32::from_le_bytes(*texel);
+                *out = word(texel);
             }
             if let (Some(rest), Some(last)) = (out.get_mut(there.len()..), there.last()) {
-                rest.fill(u32::from_le_bytes(*last));
+                rest.fill(word(last));
             }
         }
     }
 
     /// Encodes one row of blocks of `B` bytes.
     fn each<const B: usize>(&self, out: &mut [u8], coder: Coder, quality: Quality) {
-        let blocks = out.as_chunks_mut::<B>().0;
-        let needed = self.width.div_ceil(4);
         let level = Level::new();
         let mut rows = [[0; BATCH]; 4];
+        self.batches::<B>(out, |left| {
+            self.rows(left, &mut rows, |texel| texel.first_chunk().map_or(0, |t| u32::from_le_bytes(*t)));
+            at_best(level, OfBytes { coder, rows: &rows, quality })
+        });
+    }
+
+    /// Encodes one row of blocks of BC6H.
+    fn each_of_halves(&self, out: &mut [u8], signed: bool, quality: Quality) {
+        let level = Level::new();
+        let mut rows = [[0; BATCH]; 4];
+        self.batches::<16>(out, |left| {
+            self.rows(left, &mut rows, |texel| texel.first_chunk().map_or(0, |t| u64::from_le_bytes(*t)));
+            at_best(level, OfHalves { signed, rows: &rows, quality })
+        });
+    }
+
+    /// Writes the words of a row of blocks, sixteen blocks at a time.
+    #[inline(always)]
+    fn batches<const B: usize>(&self, out: &mut [u8], mut words: impl FnMut(usize) -> Words) {
+        let blocks = out.as_chunks_mut::<B>().0;
+        let needed = self.width.div_ceil(4);
         for (i, out) in blocks.chunks_mut(LANES).take(needed.div_ceil(LANES)).enumerate() {
             let needed = out.len().min(needed - i * LANES);
-            self.rows(i * BATCH, &mut rows);
-            let words = coder.words_at(level, &rows, quality);
+            let words = words(i * BATCH);
             for (lane, out) in out.iter_mut().take(needed).enumerate() {
                 for (out, words) in out.as_chunks_mut::<4>().0.iter_mut().zip(&words) {
                     *out = words[lane].to_le_bytes();
@@ -349,34 +393,69 @@ impl Texels<'_> {
     }
 }
 
-impl Coder {
-    /// As [`Coder::words`], compiled for the best of three instruction sets. A fourth would cost compile time and gain little.
-    #[cfg(target_arch = "x86_64")]
-    fn words_at(self, level: Level, rows: &Rows, quality: Quality) -> [[u32; LANES]; 4] {
-        if let Some(simd) = level.as_avx512() {
-            self.words(simd, rows, quality)
-        } else if let Some(simd) = level.as_avx2() {
-            self.words(simd, rows, quality)
-        } else {
-            level.as_sse2().map_or([[0; LANES]; 4], |simd| self.words(simd, rows, quality))
+/// Something that is compiled for several instruction sets.
+trait Task {
+    fn run<S: Simd>(self, simd: S) -> Words;
+}
+
+/// A task compiled for the best of three instruction sets. A fourth would cost compile time and gain little.
+#[cfg(target_arch = "x86_64")]
+fn at_best(level: Level, task: impl Task) -> Words {
+    if let Some(simd) = level.as_avx512() {
+        task.run(simd)
+    } else if let Some(simd) = level.as_avx2() {
+        task.run(simd)
+    } else {
+        level.as_sse2().map_or([[0; LANES]; 4], |simd| task.run(simd))
+    }
+}
+
+/// A task compiled for the instruction set of the processor.
+#[cfg(not(target_arch = "x86_64"))]
+fn at_best(level: Level, task: impl Task) -> Words {
+    fearless_simd::dispatch!(level, simd => task.run(simd))
+}
+
+/// Sixteen blocks of RGBA8.
+struct OfBytes<'a> {
+    coder: Coder,
+    rows: &'a Rows<u32>,
+    quality: Quality,
+}
+
+impl Task for OfBytes<'_> {
+    #[inline(always)]
+    fn run<S: Simd>(self, simd: S) -> Words {
+        self.coder.words(simd, self.rows, self.quality)
+    }
+}
+
+/// Sixteen blocks of halves.
+struct OfHalves<'a> {
+    signed: bool,
+    rows: &'a Rows<u64>,
+    quality: Quality,
+}
+
+impl Task for OfHalves<'_> {
+    #[inline(always)]
+    fn run<S: Simd>(self, simd: S) -> Words {
+        match self.signed {
+            true => bc6h::encode::<S, true>(simd, self.rows, self.quality),
+            false => bc6h::encode::<S, false>(simd, self.rows, self.quality),
         }
     }
+}
 
-    /// As [`Coder::words`], compiled for the instruction set of the processor.
-    #[cfg(not(target_arch = "x86_64"))]
-    fn words_at(self, level: Level, rows: &Rows, quality: Quality) -> [[u32; LANES]; 4] {
-        fearless_simd::dispatch!(level, simd => self.words(simd, rows, quality))
-    }
-
-    /// The words of sixteen blocks. Blocks of eight bytes have two, and the others are 0.
+impl Coder {
     #[inline(always)]
-    fn words<S: Simd>(self, simd: S, rows: &Rows, quality: Quality) -> [[u32; LANES]; 4] {
+    fn words<S: Simd>(self, simd: S, rows: &Rows<u32>, quality: Quality) -> Words {
         let blocks = simd.vectorize(
             #[inline(always)]
             || Blocks::load(simd, rows),
         );
-        let one = |[a, b]: [[u32; LANES]; 2]| [a, b, [0; LANES], [0; LANES]];
-        let two = |[a, b]: [[u32; LANES]; 2], [c, d]: [[u32; LANES]; 2]| [a, b, c, d];
+        let one = |[a, b]: [Lane; 2]| [a, b, [0; LANES], [0; LANES]];
+        let two = |[a, b]: [Lane; 2], [c, d]: [Lane; 2]| [a, b, c, d];
         match self {
             Coder::Bc1(alpha) => one(bc1::encode(simd, &blocks, alpha, quality)),
             Coder::Bc3 => {

@@ -4,19 +4,16 @@
 //! lines through the subsets leave the least squared distances, and modes with separate indices for one component.
 
 mod ends;
-mod fields;
 
 use super::Quality;
-use super::lanes::{Blocks, F, LANES, U, level, rounded, splat, words};
+use super::fields::Fields;
+use super::lanes::{Blocks, F, LANES, Lane, U, Words, level, rounded, splat, words};
 use super::line::{Ends, Moments, Part, Weighted, Whole};
+use super::partition::partitions;
 use crate::bc::bc7::MODES;
 use crate::bc::partition::{ANCHOR_OF_TWO, ANCHORS_OF_THREE, THREE, TWO};
 use ends::{Fitted, Stored, code, fitted, stored, value};
 use fearless_simd::prelude::*;
-use fields::Fields;
-
-/// The four words of each block.
-pub type Words = [[u32; LANES]; 4];
 
 /// The best blocks so far.
 struct Best<S: Simd> {
@@ -108,7 +105,7 @@ fn flat<S: Simd>(simd: S, blocks: &Blocks<S>, best: &mut Best<S>) {
             while lanes != 0 {
                 let lane = lanes.trailing_zeros() as usize % LANES;
                 lanes &= lanes - 1;
-                let mut fields = Fields::of(5);
+                let mut fields = Fields::of_mode(5);
                 fields.put(0, 2);
                 for c in 0..3 {
                     let [from, to] = SOLID[blocks.texels[c][0].as_slice()[lane] as usize & 255];
@@ -195,9 +192,6 @@ fn mode_6<S: Simd>(simd: S, stored: &Stored<S>, levels: &[F<S>; 16]) -> Words {
     )
 }
 
-/// A number for each of sixteen blocks.
-type Lane = [u32; LANES];
-
 /// Encodes blocks in mode `M`, which has `N` subsets and `C` components, and keeps them where they are better.
 #[inline(always)]
 fn several<S: Simd, const M: usize, const C: usize, const N: usize>(
@@ -211,77 +205,6 @@ fn several<S: Simd, const M: usize, const C: usize, const N: usize>(
     for partition in chosen.iter().take(effort.tried) {
         subsets::<S, M, C, N>(simd, blocks, effort, partition, best);
     }
-}
-
-/// The most partitions that are tried for a block.
-const TRIED: usize = 4;
-
-/// The partitions, of the first `count`, that lines fit best; the best comes first.
-#[inline(never)]
-fn partitions<S: Simd, const C: usize, const N: usize>(
-    simd: S,
-    blocks: &Blocks<S>,
-    count: usize,
-) -> [Lane; TRIED] {
-    simd.vectorize(
-        #[inline(always)]
-        || {
-            let far = splat(simd, f32::MAX);
-            let (mut errors, mut found) = ([far; TRIED], [words(simd, 0); TRIED]);
-            let whole = Moments::of::<C>(simd, blocks, Whole);
-            let patterns = if N == 2 { &TWO } else { &THREE };
-            for (partition, &pattern) in patterns.iter().enumerate().take(count) {
-                let mut error = splat(simd, 0.0);
-                let mut rest = Moments { count: whole.count, sums: whole.sums, products: whole.products };
-                let mut left = 16;
-                for subset in 1..N {
-                    let mut moments = Moments {
-                        count: [splat(simd, 0.0); 2],
-                        sums: [splat(simd, 0.0); 4],
-                        products: [[splat(simd, 0.0); 4]; 4],
-                    };
-                    let mut members = 0;
-                    for i in 0..16 {
-                        if (pattern >> (2 * i) & 3) as usize != subset {
-                            continue;
-                        }
-                        members += 1;
-                        for a in 0..C {
-                            moments.sums[a] += blocks.texels[a][i];
-                            for b in a..C {
-                                moments.products[a][b] =
-                                    blocks.texels[a][i].mul_add(blocks.texels[b][i], moments.products[a][b]);
-                            }
-                        }
-                    }
-                    left -= members;
-                    moments.count = [splat(simd, members as f32), splat(simd, 1.0 / members as f32)];
-                    for a in 0..C {
-                        rest.sums[a] -= moments.sums[a];
-                        for b in a..C {
-                            rest.products[a][b] -= moments.products[a][b];
-                        }
-                    }
-                    error += moments.beside::<C, 1>(simd);
-                }
-                rest.count = [splat(simd, left as f32), splat(simd, 1.0 / left as f32)];
-                error += rest.beside::<C, 1>(simd);
-                let mut candidate = words(simd, partition as u32);
-                for (old, at) in errors.iter_mut().zip(&mut found) {
-                    let better = error.simd_lt(*old);
-                    let (worse, displaced) = (better.select(*old, error), better.select(*at, candidate));
-                    *old = old.min(error);
-                    *at = better.select(candidate, *at);
-                    (error, candidate) = (worse, displaced);
-                }
-            }
-            let mut out = [[0; LANES]; TRIED];
-            for (out, found) in out.iter_mut().zip(found) {
-                *out = found.to_array();
-            }
-            out
-        },
-    )
 }
 
 /// Encodes blocks with a given partition each, and keeps them where they are better.
@@ -360,7 +283,7 @@ fn subsets<S: Simd, const M: usize, const C: usize, const N: usize>(
                     let subset = (pattern[lane] >> (2 * i) & 3) as usize % N;
                     indices ^= (swapped[subset] as u64 * ((1 << mode.index) - 1)) << (i * mode.index);
                 }
-                let mut fields = Fields::of(M);
+                let mut fields = Fields::of_mode(M);
                 fields.put(partition[lane], mode.partition);
                 for c in 0..C {
                     for subset in 0..N {
@@ -481,7 +404,7 @@ fn separate<S: Simd, const M: usize>(
                 };
                 let (colors, color_flip) = joined(&color_levels, color_bits);
                 let (alones, alone_flip) = joined(&alone_levels, alone_bits);
-                let mut fields = Fields::of(M);
+                let mut fields = Fields::of_mode(M);
                 fields.put((alone as u32 + 1) % 4, mode.rotation);
                 fields.put(swapped.into(), mode.selector);
                 for c in 0..3 {
