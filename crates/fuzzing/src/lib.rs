@@ -76,7 +76,7 @@ pub struct Target {
 }
 
 /// All targets.
-pub const TARGETS: [Target; 45] = [
+pub const TARGETS: [Target; 46] = [
     Target { name: "shbin", run: shbin, seeds: seeds::binaries },
     Target { name: "assembler", run: assembler, seeds: seeds::sources },
     Target { name: "ir_text", run: ir_text, seeds: seeds::modules },

@@ -181,7 +181,7 @@ impl Reader {
         word << self.left >> self.right & self.mask
     }
 
-    /// Codes of a row's columns, and `around` more on either side. Beyond the row's ends its outermost codes are
+    /// Codes of a row's columns, and `around` more (0 or 1) on either side. Beyond the row's ends its outermost codes are
     /// repeated.
     #[inline(always)]
     pub(super) fn read<'r, C: Code>(
@@ -192,46 +192,71 @@ impl Reader {
         around: usize,
         room: &'r mut [C],
     ) -> &'r [C] {
+        if channel.packing != Packing::Apart {
+            return self.unpack(channel, y, columns, around, room);
+        }
         let (width, wanted) = (channel.size[0], columns.len() + 2 * around);
         let start = columns.start.saturating_sub(around);
         let end = (columns.end + around).min(width).max(start);
-        let row = channel.data.get(y * channel.pitch..).unwrap_or_default();
-        let first = channel.offset + start * channel.step;
-        let data = row.get(first..).unwrap_or_default();
+        let at = channel.offset + y * channel.pitch + start * channel.step;
+        let data = channel.data.get(at..).unwrap_or_default();
         if channel.step == 1
             && end - start == wanted
             && let Some(codes) = C::as_they_are(data).and_then(|codes| codes.get(..wanted))
         {
             return codes;
         }
-        // The first of a row is put where those before it belong, too.
+        // The first of a row is put where the one before it belongs, too.
         let skipped = (start + around).saturating_sub(columns.start);
-        let loaded = (end - start).min(room.len().saturating_sub(skipped));
-        let codes = room.get_mut(skipped..skipped + loaded).unwrap_or_default();
-        match channel.packing {
-            Packing::Apart => C::gather(self, data, channel.step, codes),
-            Packing::Tens => {
-                let code = |sample| C::of_word(self.code(sample));
-                match channel.step {
-                    2 => tens::<6, _>(row, first, 2, codes, code),
-                    3 => tens::<4, _>(row, first, 3, codes, code),
-                    _ => tens::<3, _>(row, first, 4, codes, code),
-                }
-            }
-            Packing::Twos => {
-                for (code, byte) in codes.iter_mut().zip(data.iter().step_by(channel.step)) {
-                    *code = C::of_word((byte >> 6).into());
-                }
-            }
-        }
-        if let (1.., Some(&edge)) = (skipped, room.get(skipped)) {
-            room[..skipped].fill(edge);
+        let loaded = (end - start).min(room.len() - skipped);
+        C::gather(self, data, channel.step, &mut room[skipped..skipped + loaded]);
+        if let (1, [edge, inner, ..]) = (skipped, &mut room[..]) {
+            *edge = *inner;
         }
         let filled = skipped + loaded;
         if let (true, Some(&last)) = (filled < wanted, room.get(filled.wrapping_sub(1))) {
             room[filled..wanted].fill(last);
         }
         room.get(..wanted).unwrap_or_default()
+    }
+
+    /// [`Reader::read`] for codes that are parts of words. There is one such function for all instruction sets, which have little
+    /// for it, so that their rows of other codes stay small.
+    #[inline(never)]
+    fn unpack<'r, C: Code>(
+        &self,
+        channel: &Channel<'r>,
+        y: usize,
+        columns: Range<usize>,
+        around: usize,
+        room: &'r mut [C],
+    ) -> &'r [C] {
+        let Channel { data, pitch, packing, offset, step, size } = *channel;
+        let room = room.get_mut(..columns.len() + 2 * around).unwrap_or_default();
+        let row = data.get(y * pitch..).unwrap_or_default();
+        let start = columns.start.saturating_sub(around);
+        let first = offset + start * step;
+        let before = (start + around).saturating_sub(columns.start).min(room.len());
+        let (edge, codes) = room.split_at_mut(before);
+        let within = size[0].saturating_sub(start).min(codes.len());
+        let (codes, behind) = codes.split_at_mut(within);
+        let code = |sample| C::of_word(self.code(sample));
+        match (packing, step) {
+            (Packing::Twos, _) => {
+                let bytes = row.get(first..).unwrap_or_default().iter().step_by(step.max(1));
+                for (code, byte) in codes.iter_mut().zip(bytes) {
+                    *code = C::of_word((byte >> 6).into());
+                }
+            }
+            (_, 2) => tens::<6, _>(row, first, 2, codes, code),
+            (_, 3) => tens::<4, _>(row, first, 3, codes, code),
+            _ => tens::<3, _>(row, first, 4, codes, code),
+        }
+        if let (Some(&first), Some(&last)) = (codes.first(), codes.last()) {
+            edge.fill(first);
+            behind.fill(last);
+        }
+        room
     }
 }
 

@@ -21,7 +21,7 @@ mod tests;
 mod within_one;
 mod words;
 
-use crate::conversion::{Affine, Component, Conversion, Filter};
+use crate::conversion::{Affine, Conversion, Filter};
 use crate::format::Subsampling;
 use crate::frame::{Error, Frame};
 use chroma::{Across, Sum, across, blend_rows, down};
@@ -68,8 +68,8 @@ pub fn convert_rgba8(frame: &Frame<'_>, conversion: &Conversion, out: &mut [[u8;
 /// How close bytes are to what a conversion defines.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Precision {
-    /// Sums of chroma are exact, and the matrix is of singles: only their rounding is between a byte and the nearest to the
-    /// exact result.
+    /// Sums of chroma are exact, but for cubic filters, and the matrix is of singles: only their rounding is between a byte and the
+    /// nearest to the exact result.
     #[default]
     Exact,
     /// Each component is that of [`Precision::Exact`], or one more or less; most are the same. This takes less time, as
@@ -195,9 +195,15 @@ impl<'a> Plan<'a> {
 
     /// Whether this is not for sums of halves and quarters, and colours without alpha.
     fn is_resampled(&self) -> bool {
-        self.frame.format.subsampling.factors().iter().any(|&factor| factor > 2)
-            || self.conversion.filter == Filter::Cubic
+        // Where no chroma is left out, filters are of no matter.
+        let most = if self.conversion.filter == Filter::Cubic { 1 } else { 2 };
+        self.frame.format.subsampling.factors().iter().any(|&factor| factor > most)
             || !self.affine.is_alpha_apart()
+    }
+
+    /// Whether alpha is 1 everywhere.
+    fn is_opaque(&self, one: f32) -> bool {
+        (self.affine.matrix[3], self.affine.offset[3]) == ([0.0; 4], one)
     }
 }
 
@@ -257,7 +263,7 @@ fn bands<M: Method>(arch: Arch, plan: &Plan<'_>, out: &mut [M::Texel]) -> Result
             }
             _ => Work::<_, M> { lanes: Portable, plan, room, first, width, rows: &mut *rows }.call(),
         }
-        if M::IS_OPAQUE && plan.conversion.components[3] != Component::One {
+        if M::IS_OPAQUE && !plan.is_opaque(M::Texel::ONE) {
             alpha::fill(plan, first, rows);
         }
     });

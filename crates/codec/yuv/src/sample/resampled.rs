@@ -124,15 +124,22 @@ impl Room {
         rows: Taps,
         samples: std::ops::Range<usize>,
     ) {
+        let start = samples.start.saturating_sub(AROUND);
+        // The first of a row is put where those before it belong, too.
+        let before = start + AROUND - samples.start;
+        let (edge, between) = self.between.split_at_mut(before);
         let mut is_first = true;
         for (row, weight) in rows.clamped(channel.size[1]) {
             let room = cast_slice_mut(&mut self.codes);
-            let codes: &[C] = reader.read(channel, row, samples.clone(), AROUND, room);
-            for (out, &code) in self.between.iter_mut().zip(codes) {
+            let codes: &[C] = reader.read(channel, row, start..samples.end + AROUND, 0, room);
+            for (out, &code) in between.iter_mut().zip(codes) {
                 let product = f32::from(code.into()) * weight;
                 *out = if is_first { product } else { *out + product };
             }
             is_first = false;
+        }
+        if let Some(&first) = between.first() {
+            edge.fill(first);
         }
     }
 
