@@ -1,6 +1,6 @@
 //! Alpha that has no part in colours: put into texels when those are made.
 
-use super::codes::Reader;
+use super::codes::{Code, Reader};
 use super::{Plan, Texel};
 
 /// Texels for which codes are read at a time.
@@ -15,24 +15,23 @@ pub(super) fn fill<T: Texel>(plan: &Plan<'_>, first: usize, rows: &mut [T]) {
         return;
     };
     let reader = Reader::new(format, false);
-    let mut room = [[0u16; TILE]];
+    let mut room = [0u16; TILE];
     for (y, row) in (first..).zip(rows.chunks_mut(width)) {
         for (tile, texels) in row.chunks_mut(TILE).enumerate() {
             let columns = tile * TILE..tile * TILE + texels.len();
-            let mut set = |i: usize, code: u16| {
-                if let Some(texel) = texels.get_mut(i) {
-                    texel.set_alpha(f32::from(code) * factor + offset);
-                }
-            };
-            let [room] = &mut room;
+            let room = &mut room[..];
             if format.bits == 8 {
-                let bytes: &mut [u8] = pulp::bytemuck::cast_slice_mut(room);
-                let codes = reader.read(channel, y, columns, 0, bytes);
-                codes.iter().enumerate().for_each(|(i, &code)| set(i, code.into()));
+                let bytes = pulp::bytemuck::cast_slice_mut::<_, u8>(room);
+                set(texels, reader.read(channel, y, columns, 0, bytes), factor, offset);
             } else {
-                let codes = reader.read(channel, y, columns, 0, &mut room[..]);
-                codes.iter().enumerate().for_each(|(i, &code)| set(i, code));
+                set(texels, reader.read::<u16>(channel, y, columns, 0, room), factor, offset);
             }
         }
+    }
+}
+
+fn set<T: Texel, C: Code>(texels: &mut [T], codes: &[C], factor: f32, offset: f32) {
+    for (texel, &code) in texels.iter_mut().zip(codes) {
+        texel.set_alpha(f32::from(code.into()) * factor + offset);
     }
 }

@@ -47,7 +47,7 @@ pub trait Lanes: Copy {
 }
 
 /// A single this large counts ones with its lowest bits: adding rounds to the nearest. A code in these bits is added, exactly.
-const LARGE: f32 = 8_388_608.0;
+pub const LARGE: f32 = 8_388_608.0;
 
 /// What every processor has.
 #[derive(Clone, Copy)]

@@ -155,7 +155,8 @@ impl Texel for [u8; 4] {
 
     #[inline(always)]
     fn set_alpha(&mut self, alpha: f32) {
-        self[3] = (alpha + 0.5) as u8;
+        // Rounded as by lanes: adding the number leaves the byte in the lowest bits. A cast would not become a vector.
+        self[3] = (alpha.clamp(0.0, 255.0) + lanes::LARGE).to_bits() as u8;
     }
 }
 

@@ -8,7 +8,8 @@
 use super::codes::{Code, Reader};
 use super::lanes::Lanes;
 use super::words::Words;
-use super::{Method, Texel, Work};
+use super::{Method, Plan, Texel, Work};
+use crate::conversion::Affine;
 use crate::frame::{Channel, Frame};
 use crate::taps::{Axis, Taps};
 use pulp::bytemuck::cast_slice_mut;
@@ -107,8 +108,7 @@ impl<T: Texel, L: Lanes> Work<'_, L, Resampled<T>> {
                         _ => room.resample::<4>(component, phases(axes[0]), samples.len()),
                     }
                 }
-                let matrix = &plan.affine.matrix;
-                paint(lanes, matrix, plan.affine.offset, &room.components, texels);
+                paint(lanes, plan, &room.components, texels);
             }
         }
     }
@@ -155,12 +155,13 @@ impl Room {
     fn resample<const FACTOR: usize>(&mut self, component: usize, phases: Phases<FACTOR>, groups: usize) {
         let groups = groups.min(TILE / FACTOR);
         for (out, weights) in self.phases.iter_mut().zip(phases) {
-            for (out, around) in out[..groups].iter_mut().zip(self.between.array_windows::<WINDOW>()) {
-                let mut sum = 0.0;
-                for (number, weight) in around.iter().zip(weights) {
-                    sum += number * weight;
+            // Sums of all groups at once become vectors.
+            let out = &mut out[..groups];
+            out.fill(0.0);
+            for (i, weight) in weights.into_iter().enumerate().filter(|&(_, weight)| weight != 0.0) {
+                for (out, number) in out.iter_mut().zip(&self.between[i..]) {
+                    *out += number * weight;
                 }
-                *out = sum;
             }
         }
         let (texels, _) = self.components[component].as_chunks_mut::<FACTOR>();
@@ -174,13 +175,9 @@ impl Room {
 
 /// Makes texels of their components.
 #[inline(always)]
-fn paint<L: Lanes, T: Texel>(
-    lanes: L,
-    matrix: &[[f32; 4]; 4],
-    offset: [f32; 4],
-    components: &Components,
-    texels: &mut [T],
-) {
+fn paint<L: Lanes, T: Texel>(lanes: L, plan: &Plan<'_>, components: &Components, texels: &mut [T]) {
+    let Affine { matrix, offset } = &plan.affine;
+    let is_opaque = plan.is_opaque(T::ONE);
     let mut columns = [[lanes.splat(0.0); 4]; 4];
     for (row, factors) in matrix.iter().enumerate() {
         for (column, &factor) in factors.iter().enumerate() {
@@ -200,8 +197,10 @@ fn paint<L: Lanes, T: Texel>(
         }
         let [red, green, blue, alpha] = sums;
         let mut made = T::of(lanes, [red, green, blue]);
-        for (texel, alpha) in made.iter_mut().zip(lanes.to_array(alpha)) {
-            texel.set_alpha(alpha);
+        if !is_opaque {
+            for (texel, alpha) in made.iter_mut().zip(lanes.to_array(alpha)) {
+                texel.set_alpha(alpha);
+            }
         }
         texels.copy_from_slice(&made[..texels.len()]);
     }

@@ -77,7 +77,7 @@ fn defined(frame: &Frame<'_>, conversion: &Conversion) -> Vec<[u8; 4]> {
                 (luma * g + (cr * (r / unit) + (cb * (b / unit) + offset[row]))) + alpha * a
             };
             let byte = |row: usize| sum(row).round_ties_even().clamp(0.0, 255.0) as u8;
-            out.push([byte(0), byte(1), byte(2), (sum(3) + 0.5) as u8]);
+            out.push([byte(0), byte(1), byte(2), byte(3)]);
         }
     }
     out
