@@ -44,7 +44,7 @@ pub use raster::raster;
 pub use texture::{texture, texture_file};
 pub use translate::translate;
 pub use warp::{warp, warp_model, warp_state};
-pub use yuv::y4m;
+pub use yuv::{y4m, yuv};
 
 use bytes::Bytes;
 use xenoglot_capture::{Capture, Info};
@@ -76,7 +76,7 @@ pub struct Target {
 }
 
 /// All targets.
-pub const TARGETS: [Target; 45] = [
+pub const TARGETS: [Target; 46] = [
     Target { name: "shbin", run: shbin, seeds: seeds::binaries },
     Target { name: "assembler", run: assembler, seeds: seeds::sources },
     Target { name: "ir_text", run: ir_text, seeds: seeds::modules },
@@ -119,6 +119,7 @@ pub const TARGETS: [Target; 45] = [
     Target { name: "mips_jit", run: mips_jit, seeds: mips::programs },
     Target { name: "mips_library", run: mips_library, seeds: mips::libraries },
     Target { name: "y4m", run: y4m, seeds: yuv::files },
+    Target { name: "yuv", run: yuv::yuv, seeds: yuv::frames },
     Target { name: "warp", run: warp, seeds: warp::scenes },
     Target { name: "warp_state", run: warp_state, seeds: warp::states },
     Target { name: "warp_model", run: warp_model, seeds: warp::models },

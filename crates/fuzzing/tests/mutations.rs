@@ -197,6 +197,11 @@ fn y4m() {
 }
 
 #[test]
+fn yuv() {
+    run("yuv");
+}
+
+#[test]
 fn dragon() {
     run("dragon");
 }

@@ -229,7 +229,7 @@ fn zstd_bombs_need_leave() {
     run(&[&small[..], &["--memory-limit", "8"]].concat(), 0);
 }
 
-/// Frames of 4:4:4 and 4:2:0, black and white in turn.
+/// Frames of a colour space, black and white in turn.
 fn y4m(space: &str, frame_bytes: usize) -> Vec<u8> {
     let mut file = format!("YUV4MPEG2 W4 H2 F25:1 C{space}\n").into_bytes();
     for luma in [16, 235] {
@@ -246,8 +246,9 @@ fn frames_become_pictures() {
     let path = |name: &str| folder.join(name).to_str().unwrap().to_owned();
     fs::write(path("a.y4m"), y4m("444", 24)).unwrap();
     fs::write(path("b.y4m"), y4m("420jpeg", 12)).unwrap();
-    run(&["yuv", &path("a.y4m"), &path("b.y4m"), "--all", "-o", &path("out")], 0);
-    for name in ["a", "b"] {
+    fs::write(path("c.y4m"), y4m("411", 12)).unwrap();
+    run(&["yuv", &path("a.y4m"), &path("b.y4m"), &path("c.y4m"), "--all", "-o", &path("out")], 0);
+    for name in ["a", "b", "c"] {
         for (frame, value) in [(0, 0), (1, 255)] {
             let ((width, height), pixels) = picture(&folder.join(format!("out/{name}.{frame}.png")));
             assert_eq!((width, height), (4, 2));
@@ -283,6 +284,43 @@ fn frames_become_pictures() {
     run(&["yuv", &path("raw.yuv"), "--size", "400x200", "-o", &path("x.png")], 1);
     run(&["yuv", &path("a.y4m"), "--frame", "2", "-o", &path("x.png")], 1);
     run(&["yuv", &path("a.y4m"), "--swizzle", "rgx", "-o", &path("x.png")], 2);
+    run(&["yuv", &path("a.y4m"), "--transfer", "srgb", "-o", &path("x.png")], 2);
+}
+
+#[test]
+fn frames_of_v210_with_alpha_and_as_light() {
+    let folder = folder("frames-packed");
+    let path = |name: &str| folder.join(name).to_str().unwrap().to_owned();
+    // Luma of half the narrow range, and chroma of none: words have chroma, luma, chroma and luma, chroma, luma in turn.
+    let (luma, chroma) = (64 + 438, 512);
+    let word = |[a, b, c]: [u32; 3]| (a | b << 10 | c << 20).to_le_bytes();
+    let group = [word([chroma, luma, chroma]), word([luma, chroma, luma])].concat();
+    let mut raw = group.repeat(2);
+    raw.resize(128, 0);
+    fs::write(path("raw.v210"), raw.repeat(2)).unwrap();
+    let arguments = ["yuv", &path("raw.v210"), "--size", "6x2", "--layout", "v210", "--filter", "cubic"];
+    run(&[&arguments[..], &["-o", &path("grey.png")]].concat(), 0);
+    let ((width, height), pixels) = picture(&folder.join("grey.png"));
+    assert_eq!((width, height), (6, 2));
+    // Half of 255 is in the middle of two bytes.
+    assert!(pixels.iter().all(|p| p[..3].iter().all(|c| (127..=128).contains(c))), "{pixels:?}");
+    let light =
+        ["--to", "rgba32f", "--transfer", "bt1886", "--primaries", "bt2020", "--to-primaries", "bt709"];
+    run(&[&arguments[..], &light, &["-o", &path("light")]].concat(), 0);
+    for texel in fs::read(path("light")).unwrap().as_chunks::<16>().0 {
+        for (component, bytes) in texel.as_chunks().0.iter().enumerate() {
+            let meant = if component == 3 { 1.0 } else { 0.5f32.powf(2.4) };
+            assert!((f32::from_le_bytes(*bytes) - meant).abs() < 1e-5);
+        }
+    }
+    // The fourth plane is the last that is written: 128 of 255.
+    fs::write(path("alpha.y4m"), y4m("444alpha", 32)).unwrap();
+    for (arguments, alpha) in [(&[][..], 255), (&["--alpha"][..], 128), (&["--swizzle", "rgb0"][..], 0)] {
+        let alone = ["yuv", &path("alpha.y4m"), "-o", &path("alpha.png")];
+        run(&[&alone[..], arguments].concat(), 0);
+        let (_, pixels) = picture(&folder.join("alpha.png"));
+        assert!(pixels.iter().all(|&p| p == [0, 0, 0, alpha]), "{pixels:?}");
+    }
 }
 
 #[test]

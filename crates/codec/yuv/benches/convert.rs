@@ -14,12 +14,13 @@ use yuv::{
     YuvStandardMatrix,
 };
 
+const S411: Subsampling = Subsampling::S411;
 const S420: Subsampling = Subsampling::S420;
 const S422: Subsampling = Subsampling::S422;
 const S444: Subsampling = Subsampling::S444;
 
 /// Layout, subsampling, bits, whether they are the high ones of words, the filter of chroma and the width.
-const CASES: [(&str, Layout, Subsampling, u32, bool, Filter, usize); 13] = [
+const CASES: [(&str, Layout, Subsampling, u32, bool, Filter, usize); 17] = [
     ("i420_linear", Layout::Planar, S420, 8, false, Filter::Linear, 1920),
     ("i420_nearest", Layout::Planar, S420, 8, false, Filter::Nearest, 1920),
     ("nv12_nearest", Layout::SemiPlanar, S420, 8, false, Filter::Nearest, 1920),
@@ -31,6 +32,10 @@ const CASES: [(&str, Layout, Subsampling, u32, bool, Filter, usize); 13] = [
     ("i010_nearest", Layout::Planar, S420, 10, false, Filter::Nearest, 1920),
     ("p010_linear", Layout::SemiPlanar, S420, 10, true, Filter::Linear, 1920),
     ("p010_nearest", Layout::SemiPlanar, S420, 10, true, Filter::Nearest, 1920),
+    ("i420_cubic", Layout::Planar, S420, 8, false, Filter::Cubic, 1920),
+    ("i411_linear", Layout::Planar, S411, 8, false, Filter::Linear, 1920),
+    ("v210_linear", Layout::PackedV210, S422, 10, false, Filter::Linear, 1920),
+    ("v210_nearest", Layout::PackedV210, S422, 10, false, Filter::Nearest, 1920),
     ("i420_linear_4k", Layout::Planar, S420, 8, false, Filter::Linear, 3840),
     ("i420_nearest_4k", Layout::Planar, S420, 8, false, Filter::Nearest, 3840),
 ];

@@ -1,63 +1,7 @@
 //! Frames: where the samples lie.
 
+use crate::format::{Format, Layout, Packed, Rows, Subsampling};
 use thiserror::Error;
-
-/// How samples share planes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Layout {
-    /// A plane each for luma, Cb and Cr.
-    Planar,
-    /// A plane for luma, one for pairs of Cb and Cr.
-    SemiPlanar,
-    /// A plane for luma, one for pairs of Cr and Cb.
-    SemiPlanarSwapped,
-    /// One plane of luma, Cb, luma, Cr; 4:2:2 only.
-    PackedYuyv,
-    /// One plane of Cb, luma, Cr, luma; 4:2:2 only.
-    PackedUyvy,
-    /// One plane of Cr, Cb, luma and a sample that is left out, which many call AYUV; 4:4:4 only.
-    PackedVuya,
-    /// Luma alone: grey. Subsampling is of no matter.
-    Mono,
-}
-
-/// How many chroma samples there are.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Subsampling {
-    /// Half along both axes.
-    S420,
-    /// Half along x.
-    S422,
-    /// Half along y.
-    S440,
-    /// All.
-    S444,
-}
-
-impl Subsampling {
-    /// Luma samples to a chroma sample along x and y.
-    pub const fn factors(self) -> [usize; 2] {
-        match self {
-            Subsampling::S420 => [2, 2],
-            Subsampling::S422 => [2, 1],
-            Subsampling::S440 => [1, 2],
-            Subsampling::S444 => [1, 1],
-        }
-    }
-}
-
-/// The form of a frame's samples.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Format {
-    /// Planes.
-    pub layout: Layout,
-    /// Chroma samples.
-    pub subsampling: Subsampling,
-    /// Bits of a sample, 8 to 16. Those of 8 are bytes, others little-endian words.
-    pub bits: u32,
-    /// Whether words have their value in the high bits, as Vulkan's formats do, and not in the low ones, as files do.
-    pub high: bool,
-}
 
 /// A plane: rows of `pitch` bytes.
 #[derive(Clone, Copy, Debug)]
@@ -74,6 +18,14 @@ pub enum Error {
     /// Samples of so many bits are not supported.
     #[error("samples of {0} bits; 8 to 16 are supported")]
     Bits(u32),
+    /// A packed layout of another number of bits than its own.
+    #[error("samples of {given} bits; the layout has {needed}")]
+    PackedBits {
+        /// The layout's.
+        needed: u32,
+        /// Those given.
+        given: u32,
+    },
     /// A packed layout of another subsampling than its own.
     #[error("packed layouts are 4:2:2, or 4:4:4 with a fourth sample")]
     Packed,
@@ -101,18 +53,30 @@ pub enum Error {
     /// The output does not hold the texels.
     #[error("the output has room for {given} texels, the frame has {needed}")]
     Output {
-        /// Texels of the frame.
+        /// Texels of the frame, or places that are sampled.
         needed: usize,
         /// Texels given.
         given: usize,
     },
 }
 
-/// Samples of one kind: that at column `x` of row `y` begins at `offset + y * pitch + x * step`.
+/// How samples of one kind are found in a row.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Packing {
+    /// In bytes or words of their own: that of column `x` begins at byte `offset + x * step`.
+    Apart,
+    /// Ten bits, three to a word of 32: that of column `x` is the sample `offset + x * step` of the row.
+    Tens,
+    /// The two highest bits of a byte, which is byte `offset + x * step`.
+    Twos,
+}
+
+/// Samples of one kind. Row `y` begins at byte `y * pitch`.
 #[derive(Clone, Copy)]
 pub(crate) struct Channel<'a> {
     pub data: &'a [u8],
     pub pitch: usize,
+    pub packing: Packing,
     pub offset: usize,
     pub step: usize,
     pub size: [usize; 2],
@@ -125,40 +89,38 @@ pub struct Frame<'a> {
     pub(crate) size: [usize; 2],
     /// Cr, luma, Cb: red, green, blue.
     pub(crate) channels: [Channel<'a>; 3],
+    pub(crate) alpha: Option<Channel<'a>>,
 }
 
-impl Format {
-    const fn sample_bytes(self) -> usize {
-        if self.bits == 8 { 1 } else { 2 }
+/// A format that a frame may have, with what is of no matter to its layout made the same for all.
+fn checked(format: Format) -> Result<Format, Error> {
+    if !(8..=16).contains(&format.bits) {
+        return Err(Error::Bits(format.bits));
     }
-
-    /// Bytes of a row, and rows, of each plane of a frame of `width` by `height`, without padding; nothing if they cannot be
-    /// counted.
-    pub fn planes(self, width: usize, height: usize) -> Option<Vec<(usize, usize)>> {
-        let [fx, fy] = self.subsampling.factors();
-        let (cw, ch) = (width.div_ceil(fx), height.div_ceil(fy));
-        let row = |samples: usize| samples.checked_mul(self.sample_bytes());
-        Some(match self.layout {
-            Layout::Planar => vec![(row(width)?, height), (row(cw)?, ch), (row(cw)?, ch)],
-            Layout::SemiPlanar | Layout::SemiPlanarSwapped => {
-                vec![(row(width)?, height), (row(cw.checked_mul(2)?)?, ch)]
-            }
-            Layout::PackedYuyv | Layout::PackedUyvy => vec![(row(cw.checked_mul(4)?)?, height)],
-            Layout::PackedVuya => vec![(row(width.checked_mul(4)?)?, height)],
-            Layout::Mono => vec![(row(width)?, height)],
-        })
+    if let Some(needed) = format.layout.bits()
+        && needed != format.bits
+    {
+        return Err(Error::PackedBits { needed, given: format.bits });
     }
-
-    /// Bytes of a frame of `width` by `height` without padding; nothing if they cannot be counted.
-    pub fn bytes(self, width: usize, height: usize) -> Option<usize> {
-        self.planes(width, height)?
-            .into_iter()
-            .try_fold(0usize, |all, (row, rows)| all.checked_add(row.checked_mul(rows)?))
+    if format.layout.subsampling().is_some_and(|subsampling| subsampling != format.subsampling) {
+        return Err(Error::Packed);
     }
+    Ok(Format {
+        subsampling: match format.layout {
+            Layout::Mono => Subsampling::S444,
+            _ => format.subsampling,
+        },
+        high: format.high && format.layout.bits().is_none(),
+        ..format
+    })
 }
 
 impl<'a> Frame<'a> {
-    /// A frame of `width` by `height` luma samples. An odd size has a chroma sample for the last half pair.
+    /// A frame of `width` by `height` luma samples. A size that is no multiple of the subsampling's factors has a chroma sample for
+    /// the last, incomplete group.
+    ///
+    /// Rows need not be padded as [`Format::planes`] has it: those of [`Layout::PackedV210`] have at least 16 bytes for every six
+    /// texels begun.
     ///
     /// # Errors
     /// When the planes are not what the format needs.
@@ -168,23 +130,9 @@ impl<'a> Frame<'a> {
         height: usize,
         planes: &[Plane<'a>],
     ) -> Result<Frame<'a>, Error> {
-        if !(8..=16).contains(&format.bits) {
-            return Err(Error::Bits(format.bits));
-        }
-        let format = match format.layout {
-            Layout::Mono => Format { subsampling: Subsampling::S444, ..format },
-            _ => format,
-        };
-        let subsampling = match format.layout {
-            Layout::PackedYuyv | Layout::PackedUyvy => Subsampling::S422,
-            Layout::PackedVuya => Subsampling::S444,
-            _ => format.subsampling,
-        };
-        if format.subsampling != subsampling {
-            return Err(Error::Packed);
-        }
+        let format = checked(format)?;
         let too_large = Error::TooLarge(width, height);
-        let needed = format.planes(width, height).ok_or(too_large)?;
+        let needed = format.planes_of(width, height, Rows::Shortest).ok_or(too_large)?;
         if needed.len() != planes.len() {
             return Err(Error::Planes { needed: needed.len(), given: planes.len() });
         }
@@ -199,46 +147,61 @@ impl<'a> Frame<'a> {
             }
         }
         let [fx, fy] = format.subsampling.factors();
-        let chroma = [width.div_ceil(fx), height.div_ceil(fy)];
+        let (luma, chroma) = ([width, height], [width.div_ceil(fx), height.div_ceil(fy)]);
         // A channel of a plane, its first sample and its step in samples.
         let channel = |plane: usize, first: usize, step: usize, size: [usize; 2]| {
             let Plane { data, pitch } = planes[plane];
             let bytes = format.sample_bytes();
-            Channel { data, pitch, offset: first * bytes, step: step * bytes, size }
+            let (offset, step) = (first * bytes, step * bytes);
+            Channel { data, pitch, packing: Packing::Apart, offset, step, size }
         };
-        let luma = [width, height];
+        let semi_planar = |cr: usize, cb: usize| {
+            [channel(1, cr, 2, chroma), channel(0, 0, 1, luma), channel(1, cb, 2, chroma)]
+        };
+        let mut alpha = None;
         let channels = match format.layout {
-            Layout::Planar => [channel(2, 0, 1, chroma), channel(0, 0, 1, luma), channel(1, 0, 1, chroma)],
-            Layout::SemiPlanar => {
-                [channel(1, 1, 2, chroma), channel(0, 0, 1, luma), channel(1, 0, 2, chroma)]
+            Layout::Planar | Layout::PlanarAlpha => {
+                if format.layout.has_alpha() {
+                    alpha = Some(channel(3, 0, 1, luma));
+                }
+                [channel(2, 0, 1, chroma), channel(0, 0, 1, luma), channel(1, 0, 1, chroma)]
             }
-            Layout::SemiPlanarSwapped => {
-                [channel(1, 0, 2, chroma), channel(0, 0, 1, luma), channel(1, 1, 2, chroma)]
-            }
-            Layout::PackedYuyv => {
-                [channel(0, 3, 4, chroma), channel(0, 0, 2, luma), channel(0, 1, 4, chroma)]
-            }
-            Layout::PackedVuya => [channel(0, 0, 4, luma), channel(0, 2, 4, luma), channel(0, 1, 4, luma)],
-            // Conversions leave chroma out, but for the model that takes samples for colours.
+            Layout::SemiPlanar => semi_planar(1, 0),
+            Layout::SemiPlanarSwapped => semi_planar(0, 1),
             Layout::Mono => [channel(0, 0, 1, luma); 3],
-            Layout::PackedUyvy => {
-                [channel(0, 2, 4, chroma), channel(0, 1, 2, luma), channel(0, 0, 4, chroma)]
+            layout => {
+                // All that are left are packed.
+                let none =
+                    Packed { subsampling: Subsampling::S444, first: [0; 3], steps: [0; 3], alpha: None };
+                let Packed { first, steps, alpha: of_alpha, .. } = layout.packed().unwrap_or(none);
+                let tens = |of: usize, size| {
+                    let Plane { data, pitch } = planes[0];
+                    Channel { data, pitch, packing: Packing::Tens, offset: first[of], step: steps[of], size }
+                };
+                let of = |of: usize, size| match layout.bits() {
+                    Some(_) => tens(of, size),
+                    None => channel(0, first[of], steps[of], size),
+                };
+                alpha = of_alpha.map(|first| channel(0, first, steps[1], luma));
+                if layout == Layout::PackedY410 {
+                    let twos = channel(0, 0, 1, luma);
+                    alpha = Some(Channel { packing: Packing::Twos, offset: 3, step: 4, ..twos });
+                }
+                [of(0, chroma), of(1, luma), of(2, chroma)]
             }
         };
-        Ok(Frame { format, size: luma, channels })
+        Ok(Frame { format, size: luma, channels, alpha })
     }
 
-    /// A frame whose planes follow each other in `data` without padding.
+    /// A frame whose planes follow each other in `data` with the rows of [`Format::planes`].
     ///
     /// # Errors
     /// As [`Frame::new`].
     pub fn tight(format: Format, width: usize, height: usize, data: &'a [u8]) -> Result<Frame<'a>, Error> {
-        if !(8..=16).contains(&format.bits) {
-            return Err(Error::Bits(format.bits));
-        }
+        let format = checked(format)?;
         let needed = format.bytes(width, height).ok_or(Error::TooLarge(width, height))?;
         let mut rest = data.get(..needed).ok_or(Error::Plane { plane: 0, needed, given: data.len() })?;
-        let mut planes = Vec::with_capacity(3);
+        let mut planes = Vec::with_capacity(4);
         for (pitch, rows) in format.planes(width, height).unwrap_or_default() {
             let (plane, behind) = rest.split_at(pitch * rows);
             planes.push(Plane { data: plane, pitch });
@@ -251,4 +214,31 @@ impl<'a> Frame<'a> {
     pub fn size(&self) -> [usize; 2] {
         self.size
     }
+}
+
+impl Channel<'_> {
+    /// The code at a column and a row of a channel of a format; 0 where there is none.
+    pub(crate) fn code(&self, format: Format, x: usize, y: usize) -> u16 {
+        let row = self.data.get(y * self.pitch..).unwrap_or_default();
+        let at = self.offset + x * self.step;
+        let byte = |at: usize| row.get(at).copied().map_or(0, u16::from);
+        match self.packing {
+            Packing::Apart if format.bits == 8 => byte(at),
+            Packing::Apart => {
+                let word = byte(at) | byte(at + 1) << 8;
+                let unused = 16 - format.bits;
+                if format.high { word >> unused } else { word & (u16::MAX >> unused) }
+            }
+            Packing::Tens => ten(row, at),
+            Packing::Twos => byte(at) >> 6,
+        }
+    }
+}
+
+/// A sample of a row of words of 32 bits that have three of ten bits each.
+#[inline(always)]
+pub(crate) fn ten(row: &[u8], sample: usize) -> u16 {
+    let word = row.get(sample / 3 * 4..).and_then(|word| word.first_chunk());
+    let word = u32::from_le_bytes(word.copied().unwrap_or_default());
+    (word >> (10 * (sample % 3)) & 0x3ff) as u16
 }

@@ -3,7 +3,8 @@
 //! them. Results are not clamped: a narrow range has values outside 0..=1.
 //!
 //! [`Frame::new`] looks at all sizes; [`convert`] and [`convert_rgba8`] then go by rows, on all cores.
-//! [`convert_rgba8_with`] takes less time where bytes may be off by one.
+//! [`convert_rgba8_with`] takes less time where bytes may be off by one. [`sample`] takes texels at any place. [`light`] has what comes
+//! behind a conversion: transfer functions and primaries.
 //!
 //! ```
 //! use xenoglot_yuv::{Conversion, Format, Frame, Layout, Subsampling, convert_rgba8};
@@ -22,10 +23,16 @@
 #[cfg(feature = "compute")]
 pub mod compute;
 mod conversion;
+mod format;
 mod frame;
+pub mod light;
+mod point;
 mod sample;
+mod taps;
 pub mod y4m;
 
 pub use conversion::{Component, Conversion, Filter, Model, Range, Reconstruction, Siting};
-pub use frame::{Error, Format, Frame, Layout, Plane, Subsampling};
+pub use format::{Format, Layout, Subsampling};
+pub use frame::{Error, Frame, Plane};
+pub use point::sample;
 pub use sample::{Precision, convert, convert_rgba8, convert_rgba8_with};

@@ -4,7 +4,7 @@
 //! Nothing is copied: frames are parts of the file.
 
 use crate::conversion::{Range, Siting};
-use crate::frame::{Format, Layout, Subsampling};
+use crate::format::{Format, Layout, Subsampling};
 use thiserror::Error;
 
 /// What files start with.
@@ -51,7 +51,7 @@ pub enum Error {
 /// A file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Y4m<'a> {
-    /// Form of the frames: planar, or luma alone.
+    /// Form of the frames: planar, with alpha or without, or luma alone.
     pub format: Format,
     /// Width in luma samples, at least 1.
     pub width: usize,
@@ -73,7 +73,7 @@ impl<'a> Y4m<'a> {
     /// Reads the parameters.
     ///
     /// # Errors
-    /// When the bytes are no such file, or of a colour space other than 4:2:0, 4:2:2, 4:4:4 and grey.
+    /// When the bytes are no such file, or of a colour space other than 4:1:1, 4:2:0, 4:2:2, 4:4:4, 4:4:4 with alpha and grey.
     pub fn parse(bytes: &'a [u8]) -> Result<Y4m<'a>, Error> {
         let line = line(bytes, 0)?;
         let parameters = line.strip_prefix(MAGIC).filter(|rest| rest.first().is_none_or(|&b| b == b' '));
@@ -169,6 +169,12 @@ fn color_space(name: &str) -> Result<(Format, Option<[Siting; 2]>), Error> {
         let bits = if bits.is_empty() { 8 } else { bits_of(bits)? };
         let format = Format { layout: Layout::Mono, subsampling: Subsampling::S444, bits, high: false };
         return Ok((format, None));
+    }
+    // These have eight bits only.
+    let of_bytes =
+        [("411", Layout::Planar, Subsampling::S411), ("444alpha", Layout::PlanarAlpha, Subsampling::S444)];
+    if let Some((_, layout, subsampling)) = of_bytes.into_iter().find(|(of_bytes, ..)| *of_bytes == name) {
+        return Ok((Format { layout, subsampling, bits: 8, high: false }, None));
     }
     let (subsampling, rest) =
         [("420", Subsampling::S420), ("422", Subsampling::S422), ("444", Subsampling::S444)]

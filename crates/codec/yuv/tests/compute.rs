@@ -21,24 +21,58 @@ fn converter() -> Option<Converter> {
 }
 
 fn layouts() -> impl Iterator<Item = (Layout, Subsampling)> {
-    let plain = [Layout::Planar, Layout::SemiPlanar, Layout::SemiPlanarSwapped];
-    let samplings = [Subsampling::S420, Subsampling::S422, Subsampling::S444];
-    let packed = [Layout::PackedYuyv, Layout::PackedUyvy].map(|layout| (layout, Subsampling::S422));
+    let plain = [Layout::Planar, Layout::PlanarAlpha, Layout::SemiPlanar, Layout::SemiPlanarSwapped];
+    let samplings = [
+        Subsampling::S410,
+        Subsampling::S411,
+        Subsampling::S420,
+        Subsampling::S422,
+        Subsampling::S440,
+        Subsampling::S444,
+    ];
+    let packed = [
+        Layout::PackedYuyv,
+        Layout::PackedUyvy,
+        Layout::PackedYvyu,
+        Layout::PackedVyuy,
+        Layout::PackedV210,
+        Layout::PackedVuya,
+        Layout::PackedUyva,
+        Layout::PackedAyuv,
+        Layout::PackedVyua,
+        Layout::PackedY410,
+    ];
+    let packed = packed.into_iter().filter_map(|layout| Some((layout, layout.subsampling()?)));
     plain.into_iter().flat_map(move |layout| samplings.map(|s| (layout, s))).chain(packed)
 }
 
 fn any_conversion(rng: &mut Rng) -> Conversion {
-    let models = [Model::RgbIdentity, Model::YcbcrIdentity, Model::Bt709, Model::Bt601, Model::Bt2020];
-    let components = [Component::Zero, Component::One, Component::Red, Component::Green, Component::Blue];
+    let models = [
+        Model::RgbIdentity,
+        Model::YcbcrIdentity,
+        Model::Bt709,
+        Model::Bt601,
+        Model::Bt2020,
+        Model::Smpte240M,
+        Model::Fcc,
+    ];
+    let components = [
+        Component::Zero,
+        Component::One,
+        Component::Red,
+        Component::Green,
+        Component::Blue,
+        Component::Alpha,
+    ];
     let mut pick = |n: u32| rng.below(n) as usize;
     let siting = [Siting::CositedEven, Siting::Midpoint];
     Conversion {
-        model: models[pick(5)],
+        model: models[pick(7)],
         range: [Range::Full, Range::Narrow][pick(2)],
         siting: [siting[pick(2)], siting[pick(2)]],
-        filter: [Filter::Nearest, Filter::Linear][pick(2)],
+        filter: [Filter::Nearest, Filter::Linear, Filter::Cubic][pick(3)],
         reconstruction: [Reconstruction::Explicit, Reconstruction::Implicit][pick(2)],
-        components: [components[pick(5)], components[pick(5)], components[pick(5)]],
+        components: [(); 4].map(|()| components[pick(6)]),
     }
 }
 
@@ -47,7 +81,11 @@ fn frames_are_as_on_the_cpu() {
     let Some(converter) = converter() else { return };
     let mut rng = property::rng(11);
     for (layout, subsampling) in layouts() {
-        for bits in [8, 10, 12, 16] {
+        // More than once, as a conversion is any.
+        for bits in [8, 10, 12, 16, 8, 10, 12, 16, 10, 10] {
+            if layout.bits().is_some_and(|needed| needed != bits) {
+                continue;
+            }
             let format = Format { layout, subsampling, bits, high: rng.below(2) == 1 };
             let (width, height) = (1 + rng.below(40) as usize, 1 + rng.below(20) as usize);
             let gap = rng.below(5) as usize;

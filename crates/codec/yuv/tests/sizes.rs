@@ -2,22 +2,32 @@
 
 use proptest::prelude::*;
 use xenoglot_yuv::{
-    Conversion, Filter, Format, Frame, Layout, Model, Plane, Range, Reconstruction, Siting, Subsampling,
-    convert, convert_rgba8,
+    Component, Conversion, Filter, Format, Frame, Layout, Model, Plane, Precision, Range, Reconstruction,
+    Siting, Subsampling, convert, convert_rgba8, convert_rgba8_with, sample,
 };
 
 fn format() -> impl Strategy<Value = Format> {
     use Layout::*;
     let layout = proptest::sample::select(vec![
         Planar,
+        PlanarAlpha,
         SemiPlanar,
         SemiPlanarSwapped,
         PackedYuyv,
         PackedUyvy,
+        PackedYvyu,
+        PackedVyuy,
+        PackedV210,
         PackedVuya,
+        PackedUyva,
+        PackedAyuv,
+        PackedVyua,
+        PackedY410,
         Mono,
     ]);
     let subsampling = proptest::sample::select(vec![
+        Subsampling::S410,
+        Subsampling::S411,
         Subsampling::S420,
         Subsampling::S422,
         Subsampling::S440,
@@ -33,16 +43,24 @@ fn format() -> impl Strategy<Value = Format> {
 
 fn conversion() -> impl Strategy<Value = Conversion> {
     use Model::*;
-    let model = proptest::sample::select(vec![RgbIdentity, YcbcrIdentity, Bt709, Bt601, Bt2020]);
-    (model, any::<[bool; 5]>()).prop_map(|(model, [range, x, y, filter, reconstruction])| {
+    let model =
+        proptest::sample::select(vec![RgbIdentity, YcbcrIdentity, Bt709, Bt601, Bt2020, Smpte240M, Fcc]);
+    let filter = proptest::sample::select(vec![Filter::Nearest, Filter::Linear, Filter::Cubic]);
+    let components = proptest::sample::select(vec![
+        Conversion::OPAQUE,
+        Conversion::IDENTITY,
+        [Component::Alpha, Component::Green, Component::Zero, Component::Blue],
+    ]);
+    (model, filter, components, any::<[bool; 4]>()).prop_map(|(model, filter, components, is)| {
+        let [range, x, y, reconstruction] = is;
         let siting = |midpoint| if midpoint { Siting::Midpoint } else { Siting::CositedEven };
         Conversion {
             model,
             range: if range { Range::Full } else { Range::Narrow },
             siting: [siting(x), siting(y)],
-            filter: if filter { Filter::Linear } else { Filter::Nearest },
+            filter,
             reconstruction: if reconstruction { Reconstruction::Implicit } else { Reconstruction::Explicit },
-            ..Conversion::default()
+            components,
         }
     })
 }
@@ -60,20 +78,28 @@ proptest! {
         let [width, height] = size;
         let Ok(frame) = Frame::tight(format, width, height, &data) else {
             let short = format.bytes(width, height).is_none_or(|n| n > data.len());
-            let packed =
-                matches!(format.layout, Layout::PackedYuyv | Layout::PackedUyvy | Layout::PackedVuya);
-            prop_assert!(short || packed || !(8..=16).contains(&format.bits));
+            let is_other = format.layout.subsampling().is_some_and(|s| s != format.subsampling)
+                || format.layout.bits().is_some_and(|bits| bits != format.bits);
+            prop_assert!(short || is_other || !(8..=16).contains(&format.bits));
             return Ok(());
         };
         let mut out = vec![[0.5; 4]; width * height];
         convert(&frame, &conversion, &mut out).unwrap();
-        // The farthest from 0..=1 that a narrow range goes is blue of BT.2020.
-        prop_assert!(out.iter().flatten().all(|c| c.abs() < 2.5));
+        // The farthest from 0..=1 that a narrow range goes is blue of BT.2020; cubic filters go farther.
+        prop_assert!(out.iter().flatten().all(|c| c.abs() < 4.0));
         let mut bytes = vec![[0; 4]; width * height];
         convert_rgba8(&frame, &conversion, &mut bytes).unwrap();
         for (byte, float) in bytes.iter().flatten().zip(out.iter().flatten()) {
             prop_assert!((f32::from(*byte) - float.clamp(0.0, 1.0) * 255.0).abs() <= 0.501);
         }
+        let mut close = vec![[0; 4]; width * height];
+        convert_rgba8_with(&frame, &conversion, Precision::WithinOne, &mut close).unwrap();
+        prop_assert!(close.iter().flatten().zip(bytes.iter().flatten()).all(|(a, b)| a.abs_diff(*b) <= 1));
+        let places = [[0.5; 2], [-1e9, f32::NAN], [width as f32, f32::INFINITY], [3.7, 1.2]];
+        let mut texels = [[0.0; 4]; 4];
+        sample(&frame, &conversion, conversion.filter, &places, &mut texels).unwrap();
+        prop_assert!(texels.iter().flatten().all(|c| c.abs() < 8.0));
+        prop_assert!(sample(&frame, &conversion, Filter::Linear, &places, &mut texels[..3]).is_err());
         if !out.is_empty() {
             let less = out.len() - 1;
             prop_assert!(convert(&frame, &conversion, &mut out[..less]).is_err());
@@ -90,6 +116,8 @@ proptest! {
         let planes: Vec<Plane> = pitches.iter().map(|&pitch| Plane { data: &data, pitch }).collect();
         for size in [size, [size[0] % 8, size[1] % 8]] {
             if let Ok(frame) = Frame::new(format, size[0], size[1], &planes) {
+                let places = [[0.5, 1e30], [size[0] as f32, size[1] as f32]];
+                sample(&frame, &Conversion::default(), Filter::Cubic, &places, &mut [[0.0; 4]; 2]).unwrap();
                 let mut out = vec![[0; 4]; size[0].saturating_mul(size[1]).min(64)];
                 let _ = convert_rgba8(&frame, &Conversion::default(), &mut out);
             }
@@ -109,6 +137,8 @@ fn parts_of_long_rows() {
             (Layout::Planar, Subsampling::S444),
             (Layout::SemiPlanar, Subsampling::S422),
             (Layout::PackedYuyv, Subsampling::S422),
+            (Layout::PackedVyua, Subsampling::S444),
+            (Layout::PlanarAlpha, Subsampling::S411),
             (Layout::Mono, Subsampling::S444),
         ] {
             let format = Format { layout, subsampling, bits, high: false };
@@ -117,8 +147,9 @@ fn parts_of_long_rows() {
                 .iter()
                 .map(|(row, rows)| (0..row * rows).map(|_| rng.next_u32() as u8).collect())
                 .collect();
-            for filter in [Filter::Linear, Filter::Nearest] {
-                let conversion = Conversion { filter, ..Conversion::default() };
+            for filter in [Filter::Linear, Filter::Nearest, Filter::Cubic] {
+                let components = Conversion::IDENTITY;
+                let conversion = Conversion { filter, components, ..Conversion::default() };
                 let make = |from: usize, width: usize| {
                     let planes: Vec<Plane> = planes
                         .iter()
@@ -136,9 +167,9 @@ fn parts_of_long_rows() {
                     let part = make(from, width);
                     for y in 0..4 {
                         // At its edges the part has no neighbours.
-                        let inner = &part[y * width..][2..width - 2];
+                        let inner = &part[y * width..][8..width - 8];
                         assert!(
-                            inner == &whole[y * WIDTH + from..][2..width - 2],
+                            inner == &whole[y * WIDTH + from..][8..width - 8],
                             "{format:?} {filter:?} {from}"
                         );
                     }

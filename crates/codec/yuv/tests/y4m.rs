@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use xenoglot_yuv::y4m::{Error, Y4m};
-use xenoglot_yuv::{Frame, Layout, Range, Siting, Subsampling};
+use xenoglot_yuv::{Conversion, Frame, Layout, Model, Range, Siting, Subsampling, convert_rgba8};
 
 /// A file of frames of these bytes.
 fn file(parameters: &str, frames: &[&[u8]]) -> Vec<u8> {
@@ -36,11 +36,29 @@ fn color_spaces() {
     assert_eq!(of("420p10"), Ok((Subsampling::S420, 10, false)));
     assert_eq!(of("422"), Ok((Subsampling::S422, 8, false)));
     assert_eq!(of("444p16"), Ok((Subsampling::S444, 16, false)));
-    for name in ["mono8", "monop10", "411", "444alpha", "420p11", "422jpeg", ""] {
+    assert_eq!(of("411"), Ok((Subsampling::S411, 8, false)));
+    assert_eq!(of("444alpha"), Ok((Subsampling::S444, 8, false)));
+    for name in ["mono8", "monop10", "411p10", "410", "444alpha10", "420p11", "422jpeg", ""] {
         assert_eq!(of(name), Err(Error::ColorSpace(name.into())));
     }
     let bytes = file("W1 H1", &[]);
     assert_eq!(Y4m::parse(&bytes).unwrap().siting, Some([Siting::Midpoint; 2]));
+}
+
+/// A plane of alpha behind the others, which a conversion may take.
+#[test]
+fn alpha() {
+    let planes = [[81; 6], [90; 6], [240; 6], [7; 6]].concat();
+    let file = file("W3 H2 C444alpha", &[&planes]);
+    let y4m = Y4m::parse(&file).unwrap();
+    assert_eq!(y4m.format.layout, Layout::PlanarAlpha);
+    let frame = Frame::tight(y4m.format, 3, 2, y4m.frames().next().unwrap().unwrap()).unwrap();
+    for (components, alpha) in [(Conversion::OPAQUE, 255), (Conversion::IDENTITY, 7)] {
+        let conversion = Conversion { components, model: Model::Bt601, ..Conversion::default() };
+        let mut out = [[0; 4]; 6];
+        convert_rgba8(&frame, &conversion, &mut out).unwrap();
+        assert_eq!(out, [[254, 0, 0, alpha]; 6]);
+    }
 }
 
 #[test]
@@ -94,7 +112,7 @@ proptest! {
     fn frames_come_back(
         width in 1usize..20,
         height in 1usize..20,
-        space in proptest::sample::select(vec!["420", "422", "444", "420p10", "422p12", "444p16"]),
+        space in proptest::sample::select(vec!["411", "420", "422", "444", "444alpha", "420p10", "422p12", "444p16"]),
         count in 0u8..4,
     ) {
         let header = file(&format!("W{width} H{height} C{space}"), &[]);

@@ -38,19 +38,21 @@ impl Sampler {
                 self.program.insert((source.size, words)).1.clone()
             }
         };
+        let model = match conversion.model {
+            Model::RgbIdentity => 0,
+            Model::YcbcrIdentity => 1,
+            Model::Bt709 => 2,
+            Model::Bt601 => 3,
+            Model::Bt2020 => 4,
+            model => return Err(Verdict::Unconfirmed(format!("Vulkan has no model {model:?}"))),
+        };
         let frame = SampledFrame {
             size: source.size.map(|n| n as u32),
             planes: if source.format.layout == Layout::SemiPlanar { 2 } else { 3 },
             subsampling: source.format.subsampling.factors().map(|n| n as u32),
             bits: source.format.bits,
             data: source.data.to_vec(),
-            model: match conversion.model {
-                Model::RgbIdentity => 0,
-                Model::YcbcrIdentity => 1,
-                Model::Bt709 => 2,
-                Model::Bt601 => 3,
-                Model::Bt2020 => 4,
-            },
+            model,
             narrow: conversion.range == Range::Narrow,
             midpoint: conversion.siting.map(|siting| siting == Siting::Midpoint),
             linear: conversion.filter == Filter::Linear,

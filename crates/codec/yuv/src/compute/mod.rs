@@ -1,14 +1,17 @@
 //! Conversion on the host's GPU. It is of the same equations as on the CPU; the last bits of floats may differ.
 
 use crate::conversion::{Conversion, Filter, Reconstruction, Siting};
-use crate::frame::{self, Format, Frame};
+use crate::format::Format;
+use crate::frame::{self, Frame, Packing};
 use thiserror::Error;
 use xenoglot_host::{
     Access, Arguments, Binding, Buffer, Commands, Device, Error as HostError, Layout, Program,
 };
 
 /// Words of `Job` in `convert.wgsl`.
-const JOB_WORDS: usize = 48;
+const JOB_WORDS: usize = 80;
+/// Words of `Channel` there.
+const CHANNEL_WORDS: usize = 12;
 /// Texels of a workgroup along each axis.
 const GROUP: [usize; 2] = [16, 4];
 
@@ -26,9 +29,9 @@ pub enum Error {
 /// What texels are written as, RGBA, rows without padding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Output {
-    /// Four singles, not clamped, alpha 1.
+    /// Four singles, not clamped.
     Float,
-    /// Four bytes, clamped and rounded to the nearest, alpha 255.
+    /// Four bytes, clamped and rounded to the nearest.
     Rgba8,
 }
 
@@ -53,7 +56,7 @@ pub struct Converter {
 pub struct DeviceFrame {
     size: [usize; 2],
     format: Format,
-    channels: [[u32; 8]; 3],
+    channels: [[u32; CHANNEL_WORDS]; 4],
     samples: Buffer,
 }
 
@@ -81,10 +84,16 @@ impl Converter {
         let [width, height] = frame.size;
         let too_large = || Error::Size(frame::Error::TooLarge(width, height));
         // Planes, which channels share, and where they begin in the buffer.
-        let mut planes: Vec<(&[u8], usize)> = Vec::with_capacity(3);
+        let mut planes: Vec<(&[u8], usize)> = Vec::with_capacity(4);
         let mut bytes = Vec::new();
-        let mut channels = [[0; 8]; 3];
-        for (channel, words) in frame.channels.iter().zip(&mut channels) {
+        let mut channels = [[0; CHANNEL_WORDS]; 4];
+        let [_, luma, _] = &frame.channels;
+        // Where there is no alpha its factors are 0.
+        let alpha = frame.alpha.as_ref().unwrap_or(luma);
+        let [fx, fy] = frame.format.subsampling.factors();
+        let factors = [[fx, fy], [1; 2], [fx, fy], [1; 2]];
+        let all = frame.channels.iter().chain([alpha]).zip(factors);
+        for ((channel, factors), words) in all.zip(&mut channels) {
             let start = match planes.iter().find(|(plane, _)| std::ptr::eq(*plane, channel.data)) {
                 Some(&(_, start)) => start,
                 None => {
@@ -93,13 +102,16 @@ impl Converter {
                     bytes.len() - channel.data.len()
                 }
             };
-            let halved = [0, 1].map(|axis| u32::from(channel.size[axis] < frame.size[axis]));
+            let packing = match channel.packing {
+                Packing::Apart => 0,
+                Packing::Tens => 1,
+                Packing::Twos => 2,
+            };
             let [last_x, last_y] = channel.size.map(|size| size.saturating_sub(1));
-            let numbers = [start + channel.offset, channel.pitch, channel.step, 0, last_x, last_y];
-            for (word, number) in words.iter_mut().zip(numbers) {
+            let numbers = [start, channel.pitch, channel.offset, channel.step, factors[0], factors[1]];
+            for (word, number) in words.iter_mut().zip(numbers.into_iter().chain([last_x, last_y, packing])) {
                 *word = u32::try_from(number).map_err(|_| too_large())?;
             }
-            words[3] = halved[0] | halved[1] << 1;
         }
         if u32::try_from(bytes.len()).is_err() {
             return Err(too_large());
@@ -211,14 +223,17 @@ fn job(frame: &DeviceFrame, conversion: &Conversion, output: Output) -> [u32; JO
         shift,
         (1 << bits) - 1,
         x | y << 1,
-        u32::from(conversion.filter == Filter::Linear),
+        match conversion.filter {
+            Filter::Nearest => 0,
+            Filter::Linear => 1,
+            Filter::Cubic => 2,
+        },
         u32::from(conversion.reconstruction == Reconstruction::Implicit),
     ];
     let affine = conversion.affine(frame.format);
-    let rows = affine.matrix.iter().zip(affine.offset).flat_map(|(&[r, g, b], offset)| [r, g, b, offset]);
+    let factors = affine.matrix.as_flattened().iter().chain(&affine.offset).copied().map(f32::to_bits);
     let mut job = [0; JOB_WORDS];
-    let words =
-        head.into_iter().chain(frame.channels.as_flattened().iter().copied()).chain(rows.map(f32::to_bits));
+    let words = head.into_iter().chain(frame.channels.as_flattened().iter().copied()).chain(factors);
     let words = words.chain([u32::from(output == Output::Rgba8)]);
     job.iter_mut().zip(words).for_each(|(to, word)| *to = word);
     job

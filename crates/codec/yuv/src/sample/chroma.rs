@@ -56,7 +56,7 @@ impl Across {
     pub(super) const COSITED: Across = Across::Pairs([0, 2], [1, 1]);
 }
 
-/// How chroma comes to luma's places along x.
+/// How chroma comes to luma's places along x, where it is that of one or two luma samples, and not cubic.
 pub(super) fn across(frame: &Frame<'_>, conversion: &Conversion) -> Across {
     if frame.format.subsampling.factors()[0] == 1 {
         return Across::All;
@@ -66,12 +66,12 @@ pub(super) fn across(frame: &Frame<'_>, conversion: &Conversion) -> Across {
             Across::Pairs([0, 1], [0, 1])
         }
         (Filter::Nearest, _) => Across::Shared,
-        (Filter::Linear, Siting::CositedEven) => Across::COSITED,
-        (Filter::Linear, Siting::Midpoint) => Across::Pairs([1, 3], [3, 1]),
+        (Filter::Linear | Filter::Cubic, Siting::CositedEven) => Across::COSITED,
+        (Filter::Linear | Filter::Cubic, Siting::Midpoint) => Across::Pairs([1, 3], [3, 1]),
     }
 }
 
-/// The two rows of samples for a row of texels, and their weights.
+/// The two rows of samples for a row of texels, and their weights; for what [`across`] is for.
 pub(super) fn down(
     y: usize,
     size: usize,
@@ -84,18 +84,15 @@ pub(super) fn down(
         return one(y);
     }
     let (pair, is_odd) = (y / 2, y % 2 == 1);
+    let is_implicit = conversion.reconstruction == Reconstruction::Implicit;
     let (first, weights) = match (conversion.filter, conversion.siting[1], is_odd) {
-        (Filter::Nearest, Siting::CositedEven, _)
-            if conversion.reconstruction == Reconstruction::Implicit =>
-        {
-            return one(y.div_ceil(2));
-        }
-        (Filter::Nearest, ..) | (Filter::Linear, Siting::CositedEven, false) => return one(pair),
-        (Filter::Linear, Siting::CositedEven, true) => (pair, [2, 2]),
-        (Filter::Linear, Siting::Midpoint, true) => (pair, [3, 1]),
+        (Filter::Nearest, Siting::CositedEven, _) if is_implicit => return one(y.div_ceil(2)),
+        (Filter::Nearest, ..) | (_, Siting::CositedEven, false) => return one(pair),
+        (_, Siting::CositedEven, true) => (pair, [2, 2]),
+        (_, Siting::Midpoint, true) => (pair, [3, 1]),
         // Before the first sample there is the first.
-        (Filter::Linear, Siting::Midpoint, false) if pair == 0 => return one(0),
-        (Filter::Linear, Siting::Midpoint, false) => (pair - 1, [1, 3]),
+        (_, Siting::Midpoint, false) if pair == 0 => return one(0),
+        (_, Siting::Midpoint, false) => (pair - 1, [1, 3]),
     };
     ([first.min(last), (first + 1).min(last)], weights)
 }

@@ -1,9 +1,9 @@
 //! Codes of planes.
 
-use super::ROOM;
 use super::lanes::Lanes;
 use super::words::Words;
-use crate::frame::{Channel, Format};
+use crate::format::Format;
+use crate::frame::{Channel, Packing, ten};
 use pulp::bytemuck::Pod;
 use std::ops::Range;
 
@@ -77,6 +77,9 @@ pub(super) trait Code: Number + Pod + Into<u16> {
 
     /// Reads codes that are `step` bytes apart.
     fn gather(reader: &Reader, data: &[u8], step: usize, out: &mut [Self]);
+
+    /// Of the low bits of a word.
+    fn of_word(word: u16) -> Self;
 }
 
 impl Code for u8 {
@@ -107,6 +110,11 @@ impl Code for u8 {
             _ => spread::<1, 4, _>(data, out, |[byte]| *byte),
         }
     }
+
+    #[inline(always)]
+    fn of_word(word: u16) -> u8 {
+        word as u8
+    }
 }
 
 impl Code for u16 {
@@ -131,13 +139,18 @@ impl Code for u16 {
 
     #[inline(always)]
     fn gather(reader: &Reader, data: &[u8], step: usize, out: &mut [u16]) {
-        let Reader { left, right, mask } = *reader;
-        let word = |bytes: &[u8; 2]| u16::from_le_bytes(*bytes) << left >> right & mask;
+        let reader = *reader;
+        let word = |bytes: &[u8; 2]| reader.code(u16::from_le_bytes(*bytes));
         match step {
             2 => spread::<2, 2, _>(data, out, word),
             4 => spread::<2, 4, _>(data, out, word),
             _ => spread::<2, 8, _>(data, out, word),
         }
+    }
+
+    #[inline(always)]
+    fn of_word(word: u16) -> u16 {
+        word
     }
 }
 
@@ -163,6 +176,11 @@ impl Reader {
         Reader { left, right, mask }
     }
 
+    #[inline(always)]
+    fn code(self, word: u16) -> u16 {
+        word << self.left >> self.right & self.mask
+    }
+
     /// Codes of a row's columns, and `around` more (0 or 1) on either side. Beyond the row's ends its outermost codes are
     /// repeated.
     #[inline(always)]
@@ -174,6 +192,9 @@ impl Reader {
         around: usize,
         room: &'r mut [C],
     ) -> &'r [C] {
+        if channel.packing != Packing::Apart {
+            return self.unpack(channel, y, columns, around, room);
+        }
         let (width, wanted) = (channel.size[0], columns.len() + 2 * around);
         let start = columns.start.saturating_sub(around);
         let end = (columns.end + around).min(width).max(start);
@@ -187,7 +208,7 @@ impl Reader {
         }
         // The first of a row is put where the one before it belongs, too.
         let skipped = (start + around).saturating_sub(columns.start);
-        let loaded = (end - start).min(ROOM - skipped);
+        let loaded = (end - start).min(room.len() - skipped);
         C::gather(self, data, channel.step, &mut room[skipped..skipped + loaded]);
         if let (1, [edge, inner, ..]) = (skipped, &mut room[..]) {
             *edge = *inner;
@@ -197,6 +218,45 @@ impl Reader {
             room[filled..wanted].fill(last);
         }
         room.get(..wanted).unwrap_or_default()
+    }
+
+    /// [`Reader::read`] for codes that are parts of words. There is one such function for all instruction sets, which have little
+    /// for it, so that their rows of other codes stay small.
+    #[inline(never)]
+    fn unpack<'r, C: Code>(
+        &self,
+        channel: &Channel<'r>,
+        y: usize,
+        columns: Range<usize>,
+        around: usize,
+        room: &'r mut [C],
+    ) -> &'r [C] {
+        let Channel { data, pitch, packing, offset, step, size } = *channel;
+        let room = room.get_mut(..columns.len() + 2 * around).unwrap_or_default();
+        let row = data.get(y * pitch..).unwrap_or_default();
+        let start = columns.start.saturating_sub(around);
+        let first = offset + start * step;
+        let before = (start + around).saturating_sub(columns.start).min(room.len());
+        let (edge, codes) = room.split_at_mut(before);
+        let within = size[0].saturating_sub(start).min(codes.len());
+        let (codes, behind) = codes.split_at_mut(within);
+        let code = |sample| C::of_word(self.code(sample));
+        match (packing, step) {
+            (Packing::Twos, _) => {
+                let bytes = row.get(first..).unwrap_or_default().iter().step_by(step.max(1));
+                for (code, byte) in codes.iter_mut().zip(bytes) {
+                    *code = C::of_word((byte >> 6).into());
+                }
+            }
+            (_, 2) => tens::<6, _>(row, first, 2, codes, code),
+            (_, 3) => tens::<4, _>(row, first, 3, codes, code),
+            _ => tens::<3, _>(row, first, 4, codes, code),
+        }
+        if let (Some(&first), Some(&last)) = (codes.first(), codes.last()) {
+            edge.fill(first);
+            behind.fill(last);
+        }
+        room
     }
 }
 
@@ -217,5 +277,37 @@ fn spread<const BYTES: usize, const STEP: usize, C>(
     // The last of a row may have nothing behind it.
     if let (Some(out), Some(bytes)) = (codes.get_mut(filled), rest.first_chunk()) {
         *out = code(bytes);
+    }
+}
+
+/// Samples of a row that has three of ten bits to a word of 32: those `step` apart, which repeat their places in words after every
+/// `PERIOD`, twelve samples on.
+#[inline(always)]
+fn tens<const PERIOD: usize, C>(
+    row: &[u8],
+    first: usize,
+    step: usize,
+    codes: &mut [C],
+    code: impl Fn(u16) -> C,
+) {
+    let mut places = [(0, 0); PERIOD];
+    for (i, place) in places.iter_mut().enumerate() {
+        let sample = first % 12 + i * step;
+        *place = (sample / 3, 10 * (sample % 3));
+    }
+    let mut rest = row.get(first / 12 * 16..).unwrap_or_default();
+    let mut done = 0;
+    for out in codes.as_chunks_mut::<PERIOD>().0 {
+        let Some(bytes) = rest.first_chunk::<32>() else { break };
+        let (words, _) = bytes.as_chunks();
+        for (out, (word, shift)) in out.iter_mut().zip(places) {
+            // There are eight words.
+            *out = code((u32::from_le_bytes(words[word & 7]) >> shift & 0x3ff) as u16);
+        }
+        rest = &rest[16..];
+        done += PERIOD;
+    }
+    for (i, out) in codes.iter_mut().enumerate().skip(done) {
+        *out = code(ten(row, first + i * step));
     }
 }

@@ -32,6 +32,9 @@ pub trait Lanes: Copy {
     /// Of numbers below 2²³.
     fn longs_by<const N: usize>(self, codes: &[u32; 16], by: [Self::Singles; N]) -> [Self::Singles; N];
 
+    /// Of singles.
+    fn singles_by<const N: usize>(self, singles: &[f32; 16], by: [Self::Singles; N]) -> [Self::Singles; N];
+
     fn add(self, a: Self::Singles, b: Self::Singles) -> Self::Singles;
 
     fn to_array(self, singles: Self::Singles) -> [f32; 16];
@@ -44,7 +47,7 @@ pub trait Lanes: Copy {
 }
 
 /// A single this large counts ones with its lowest bits: adding rounds to the nearest. A code in these bits is added, exactly.
-const LARGE: f32 = 8_388_608.0;
+pub const LARGE: f32 = 8_388_608.0;
 
 /// What every processor has.
 #[derive(Clone, Copy)]
@@ -104,6 +107,11 @@ impl Lanes for Portable {
     #[inline(always)]
     fn longs_by<const N: usize>(self, codes: &[u32; 16], by: [[f32; 16]; N]) -> [[f32; 16]; N] {
         by_each!(by, i => codes[i] as i32 as f32)
+    }
+
+    #[inline(always)]
+    fn singles_by<const N: usize>(self, singles: &[f32; 16], by: [[f32; 16]; N]) -> [[f32; 16]; N] {
+        by_each!(by, i => singles[i])
     }
 
     #[inline(always)]
@@ -248,6 +256,15 @@ mod x86 {
         }
 
         #[inline(always)]
+        fn singles_by<const N: usize>(self, singles: &[f32; 16], by: [__m512; N]) -> [__m512; N] {
+            let mut out = by;
+            for by in &mut out {
+                *by = self.avx512f._mm512_mul_ps(cast(*singles), *by);
+            }
+            out
+        }
+
+        #[inline(always)]
         fn add(self, a: __m512, b: __m512) -> __m512 {
             self.avx512f._mm512_add_ps(a, b)
         }
@@ -351,6 +368,15 @@ mod x86 {
         }
 
         #[inline(always)]
+        fn singles_by<const N: usize>(self, singles: &[f32; 16], by: [[__m256; 2]; N]) -> [[__m256; 2]; N] {
+            let (singles, mut out): ([__m256; 2], _) = (cast(*singles), by);
+            for by in &mut out {
+                *by = halves!(h => self.avx._mm256_mul_ps(singles[h], by[h]));
+            }
+            out
+        }
+
+        #[inline(always)]
         fn add(self, a: [__m256; 2], b: [__m256; 2]) -> [__m256; 2] {
             halves!(h => self.avx._mm256_add_ps(a[h], b[h]))
         }
@@ -420,6 +446,8 @@ mod tests {
         }
         let longs = codes.first_chunk().unwrap().map(|c| c & 0x7f_ffff);
         products(longs.map(|c| c as f32), lanes.longs_by(&longs, by));
+        let singles = longs.map(|c| c as f32 / 3.0);
+        products(singles, lanes.singles_by(&singles, by));
         // Halves go to the even neighbour; what lies beyond is clamped.
         let scale = |by: f32, from: f32| {
             let at: [f32; 16] = core::array::from_fn(|i| i as f32 * by + from);

@@ -2,8 +2,10 @@
 //!
 //! Rows are made in tiles. Chroma is brought to the places of luma in integers, which are exact. A matrix of singles then makes
 //! RGB of the sums, so that only its own rounding is between the result and the exact one; or one of fixed-point numbers of
-//! 16 bits, where results may be off by one.
+//! 16 bits, where results may be off by one. That is for chroma at half the places along an axis or at all, the nearest or linear;
+//! all else is made by singles ([`resampled`]).
 
+mod alpha;
 mod chroma;
 mod codes;
 mod fixed;
@@ -11,6 +13,7 @@ mod fixed;
 mod halves;
 mod lanes;
 mod paint;
+mod resampled;
 mod singles;
 #[cfg(test)]
 mod tests;
@@ -19,7 +22,8 @@ mod within_one;
 mod words;
 
 use crate::conversion::{Affine, Conversion, Filter};
-use crate::frame::{Error, Frame, Subsampling};
+use crate::format::Subsampling;
+use crate::frame::{Error, Frame};
 use chroma::{Across, Sum, across, blend_rows, down};
 use codes::{Code, Number, Reader};
 use fixed::{Factors, Fixed};
@@ -28,6 +32,7 @@ use paint::Arithmetic;
 use pulp::bytemuck::cast_slice_mut;
 use pulp::{Arch, NullaryFnOnce};
 use rayon::prelude::*;
+use resampled::Resampled;
 use singles::Singles;
 use std::marker::PhantomData;
 use words::Words;
@@ -44,7 +49,7 @@ const ROWS: usize = 16;
 /// What weights along an axis add up to.
 const QUARTERS: u16 = 4;
 
-/// Converts a frame to RGBA, alpha 1, rows without padding.
+/// Converts a frame to RGBA, rows without padding. Alpha is 1 unless the conversion takes it from elsewhere.
 ///
 /// # Errors
 /// When `out` is too short; it is not touched then.
@@ -52,7 +57,7 @@ pub fn convert(frame: &Frame<'_>, conversion: &Conversion, out: &mut [[f32; 4]])
     rows(Arch::new(), frame, conversion, out)
 }
 
-/// Converts a frame to RGBA of eight bits, clamped and rounded to the nearest, alpha 255, rows without padding.
+/// [`convert`] to RGBA of eight bits, clamped and rounded to the nearest; 1 is 255.
 ///
 /// # Errors
 /// When `out` is too short; it is not touched then.
@@ -63,13 +68,14 @@ pub fn convert_rgba8(frame: &Frame<'_>, conversion: &Conversion, out: &mut [[u8;
 /// How close bytes are to what a conversion defines.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Precision {
-    /// Sums of chroma are exact, and the matrix is of singles: only their rounding is between a byte and the nearest to the
-    /// exact result.
+    /// Sums of chroma are exact, but for cubic filters, and the matrix is of singles: only their rounding is between a byte and the
+    /// nearest to the exact result.
     #[default]
     Exact,
     /// Each component is that of [`Precision::Exact`], or one more or less; most are the same. This takes less time, as
     /// it computes with words of 16 bits. Results do not depend on the processor. Where words do not hold a conversion's
-    /// factors, or red, green and blue do not have the same part of luma, all is as with [`Precision::Exact`].
+    /// factors, or red, green and blue do not have the same part of luma, all is as with [`Precision::Exact`]; and so it is with
+    /// [`Filter::Cubic`], with a quarter of chroma samples along an axis, and with alpha in colours.
     WithinOne,
 }
 
@@ -98,6 +104,9 @@ trait Texel: Copy + Default + Send {
 
     /// Brings texels at even places and those at odd ones together.
     fn of_pairs<L: Lanes>(lanes: L, pairs: [[L::Singles; 3]; 2]) -> [Self; 32];
+
+    /// Sets alpha, where 1 is [`Texel::ONE`].
+    fn set_alpha(&mut self, alpha: f32);
 }
 
 impl Texel for [f32; 4] {
@@ -123,6 +132,11 @@ impl Texel for [f32; 4] {
         }
         out
     }
+
+    #[inline(always)]
+    fn set_alpha(&mut self, alpha: f32) {
+        self[3] = alpha;
+    }
 }
 
 impl Texel for [u8; 4] {
@@ -138,6 +152,12 @@ impl Texel for [u8; 4] {
     fn of_pairs<L: Lanes>(lanes: L, pairs: [[L::Singles; 3]; 2]) -> [[u8; 4]; 32] {
         lanes.pairs_to_rgba8(pairs)
     }
+
+    #[inline(always)]
+    fn set_alpha(&mut self, alpha: f32) {
+        // Rounded as by lanes: adding the number leaves the byte in the lowest bits. A cast would not become a vector.
+        self[3] = (alpha.clamp(0.0, 255.0) + lanes::LARGE).to_bits() as u8;
+    }
 }
 
 /// What does not change from tile to tile.
@@ -145,6 +165,7 @@ struct Plan<'a> {
     frame: &'a Frame<'a>,
     conversion: &'a Conversion,
     across: Across,
+    affine: Affine,
     /// RGB of codes of Cr, luma and Cb, and what is added.
     matrix: [[f32; 3]; 3],
     offset: [f32; 3],
@@ -157,18 +178,33 @@ struct Plan<'a> {
 impl<'a> Plan<'a> {
     /// For components of 0 to `one`.
     fn new(frame: &'a Frame<'a>, conversion: &'a Conversion, one: f32) -> Plan<'a> {
-        let Affine { matrix, offset } = conversion.affine(frame.format);
-        let matrix = matrix.map(|row| row.map(|c| c * one));
-        let [[_, in_red, rb], [_, in_green, _], [br, in_blue, _]] = matrix;
+        let mut affine = conversion.affine(frame.format);
+        affine.matrix.as_flattened_mut().iter_mut().chain(&mut affine.offset).for_each(|c| *c *= one);
+        let [red, green, blue, _] = affine.matrix.map(|[cr, luma, cb, _]| [cr, luma, cb]);
+        let [offset @ .., _] = affine.offset;
         Plan {
             frame,
             conversion,
             across: across(frame, conversion),
-            matrix,
-            offset: offset.map(|c| c * one),
-            is_luma_shared: in_red == in_green && in_green == in_blue && rb == 0.0 && br == 0.0,
+            affine,
+            matrix: [red, green, blue],
+            offset,
+            is_luma_shared: red[1] == green[1] && green[1] == blue[1] && red[2] == 0.0 && blue[0] == 0.0,
             factors: Factors::default(),
         }
+    }
+
+    /// Whether this is not for sums of halves and quarters, and colours without alpha.
+    fn is_resampled(&self) -> bool {
+        // Where no chroma is left out, filters are of no matter.
+        let most = if self.conversion.filter == Filter::Cubic { 1 } else { 2 };
+        self.frame.format.subsampling.factors().iter().any(|&factor| factor > most)
+            || !self.affine.is_alpha_apart()
+    }
+
+    /// Whether alpha is 1 everywhere.
+    fn is_opaque(&self, one: f32) -> bool {
+        (self.affine.matrix[3], self.affine.offset[3]) == ([0.0; 4], one)
     }
 }
 
@@ -179,7 +215,14 @@ fn rows<T: Texel>(
     conversion: &Conversion,
     out: &mut [T],
 ) -> Result<(), Error> {
-    bands::<Exact<T>>(arch, &Plan::new(frame, conversion, T::ONE), out)
+    exact(arch, &Plan::new(frame, conversion, T::ONE), out)
+}
+
+fn exact<T: Texel>(arch: Arch, plan: &Plan<'_>, out: &mut [T]) -> Result<(), Error> {
+    match plan.is_resampled() {
+        true => bands::<Resampled<T>>(arch, plan, out),
+        false => bands::<Exact<T>>(arch, plan, out),
+    }
 }
 
 /// Makes all rows of bytes.
@@ -192,11 +235,12 @@ fn bytes(
 ) -> Result<(), Error> {
     let mut plan = Plan::new(frame, conversion, <[u8; 4]>::ONE);
     let factors = Factors::new(plan.matrix, plan.offset, frame.format.bits);
-    if let (Precision::WithinOne, true, Some(factors)) = (precision, plan.is_luma_shared, factors) {
+    let is_for_words = plan.is_luma_shared && !plan.is_resampled();
+    if let (Precision::WithinOne, true, Some(factors)) = (precision, is_for_words, factors) {
         plan.factors = factors;
         return bands::<WithinOne>(arch, &plan, out);
     }
-    bands::<Exact<[u8; 4]>>(arch, &plan, out)
+    exact(arch, &plan, out)
 }
 
 fn bands<M: Method>(arch: Arch, plan: &Plan<'_>, out: &mut [M::Texel]) -> Result<(), Error> {
@@ -207,14 +251,21 @@ fn bands<M: Method>(arch: Arch, plan: &Plan<'_>, out: &mut [M::Texel]) -> Result
     if out.is_empty() {
         return Ok(());
     }
-    out.par_chunks_mut(width * ROWS).enumerate().for_each_init(Room::default, |room, (band, rows)| {
+    out.par_chunks_mut(width * ROWS).enumerate().for_each_init(M::Room::default, |room, (band, rows)| {
         let first = band * ROWS;
         match arch {
             #[cfg(target_arch = "x86_64")]
-            Arch::V4(lanes) => lanes.vectorize(Work::<_, M> { lanes, plan, room, first, width, rows }),
+            Arch::V4(lanes) => {
+                lanes.vectorize(Work::<_, M> { lanes, plan, room, first, width, rows: &mut *rows })
+            }
             #[cfg(target_arch = "x86_64")]
-            Arch::V3(lanes) => lanes.vectorize(Work::<_, M> { lanes, plan, room, first, width, rows }),
-            _ => Work::<_, M> { lanes: Portable, plan, room, first, width, rows }.call(),
+            Arch::V3(lanes) => {
+                lanes.vectorize(Work::<_, M> { lanes, plan, room, first, width, rows: &mut *rows })
+            }
+            _ => Work::<_, M> { lanes: Portable, plan, room, first, width, rows: &mut *rows }.call(),
+        }
+        if M::IS_OPAQUE && !plan.is_opaque(M::Texel::ONE) {
+            alpha::fill(plan, first, rows);
         }
     });
     Ok(())
@@ -224,6 +275,12 @@ fn bands<M: Method>(arch: Arch, plan: &Plan<'_>, out: &mut [M::Texel]) -> Result
 trait Method: Sized {
     type Texel: Texel;
 
+    /// What rows are made in. One serves many: clearing it takes as long as a good part of the work.
+    type Room: Default;
+
+    /// Whether alpha is left 1.
+    const IS_OPAQUE: bool;
+
     fn rows<L: Lanes + Words>(work: Work<'_, L, Self>);
 }
 
@@ -232,6 +289,9 @@ struct Exact<T>(PhantomData<T>);
 
 impl<T: Texel> Method for Exact<T> {
     type Texel = T;
+    type Room = Room;
+
+    const IS_OPAQUE: bool = true;
 
     #[inline(always)]
     fn rows<L: Lanes + Words>(work: Work<'_, L, Self>) {
@@ -250,6 +310,9 @@ struct WithinOne;
 
 impl Method for WithinOne {
     type Texel = [u8; 4];
+    type Room = Room;
+
+    const IS_OPAQUE: bool = true;
 
     #[inline(always)]
     fn rows<L: Lanes + Words>(work: Work<'_, L, Self>) {
@@ -266,7 +329,7 @@ impl Method for WithinOne {
 struct Work<'a, L, M: Method> {
     lanes: L,
     plan: &'a Plan<'a>,
-    room: &'a mut Room,
+    room: &'a mut M::Room,
     first: usize,
     width: usize,
     rows: &'a mut [M::Texel],
@@ -281,7 +344,7 @@ impl<L: Lanes + Words, M: Method> NullaryFnOnce for Work<'_, L, M> {
     }
 }
 
-impl<L: Copy, M: Method> Work<'_, L, M> {
+impl<L: Copy, M: Method<Room = Room>> Work<'_, L, M> {
     /// Makes the rows with an arithmetic, of codes and of sums of codes.
     #[inline(always)]
     fn rows_of<A, C, S, const PAIRS: usize, const GROUP: usize>(self)
@@ -328,7 +391,7 @@ impl<L: Copy, M: Method> Work<'_, L, M> {
     }
 }
 
-/// What texels are made in. One serves many rows: clearing it takes as long as a good part of the work.
+/// What texels of sums are made in.
 #[repr(align(64))]
 struct Room {
     codes: [[u16; ROOM]; 4],

@@ -2,51 +2,49 @@
 
 use super::*;
 use crate::conversion::{Component, Filter, Model, Range, Reconstruction, Siting};
-use crate::frame::{Channel, Format, Layout};
+use crate::format::{Format, Layout};
+use crate::frame::Channel;
 
-const LAYOUTS: [(Layout, Subsampling); 10] = [
+const LAYOUTS: [(Layout, Subsampling); 19] = [
     (Layout::Planar, Subsampling::S420),
     (Layout::Planar, Subsampling::S422),
     (Layout::Planar, Subsampling::S440),
     (Layout::Planar, Subsampling::S444),
+    (Layout::Planar, Subsampling::S411),
+    (Layout::Planar, Subsampling::S410),
+    (Layout::PlanarAlpha, Subsampling::S420),
+    (Layout::PlanarAlpha, Subsampling::S411),
     (Layout::SemiPlanar, Subsampling::S420),
+    (Layout::SemiPlanar, Subsampling::S411),
     (Layout::SemiPlanarSwapped, Subsampling::S422),
     (Layout::PackedYuyv, Subsampling::S422),
     (Layout::PackedUyvy, Subsampling::S422),
+    (Layout::PackedVyuy, Subsampling::S422),
+    (Layout::PackedV210, Subsampling::S422),
     (Layout::PackedVuya, Subsampling::S444),
+    (Layout::PackedAyuv, Subsampling::S444),
+    (Layout::PackedY410, Subsampling::S444),
     (Layout::Mono, Subsampling::S444),
 ];
 
 const MODELS: [Model; 5] =
     [Model::RgbIdentity, Model::YcbcrIdentity, Model::Bt709, Model::Bt601, Model::Bt2020];
 
-/// The two samples for a place along an axis, and their weights in quarters.
-fn along(at: usize, size: usize, is_halved: bool, conversion: &Conversion, axis: usize) -> [(usize, u32); 2] {
-    let is_cosited = conversion.siting[axis] == Siting::CositedEven;
-    let (pair, is_odd) = (at / 2, at % 2 == 1);
-    let samples = match (is_halved, conversion.filter) {
-        (false, _) => [(at, 4), (at, 0)],
-        (_, Filter::Nearest) if is_cosited && conversion.reconstruction == Reconstruction::Implicit => {
-            [(at.div_ceil(2), 4), (at, 0)]
-        }
-        (_, Filter::Nearest) => [(pair, 4), (pair, 0)],
-        (_, Filter::Linear) if is_cosited => {
-            let next = if is_odd { 2 } else { 0 };
-            [(pair, 4 - next), (pair + 1, next)]
-        }
-        (_, Filter::Linear) if is_odd => [(pair, 3), (pair + 1, 1)],
-        (_, Filter::Linear) => [(pair.saturating_sub(1), 1), (pair, 3)],
+/// The two samples for a place along an axis, and their weights in parts of twice the factor.
+fn along(at: usize, size: usize, factor: usize, conversion: &Conversion, axis: usize) -> [(usize, usize); 2] {
+    let (at, one) = (at as isize, 2 * factor as isize);
+    // Where the sample lies among those of chroma, in such parts of the way from one to the next.
+    let place = match conversion.siting[axis] {
+        Siting::CositedEven => 2 * at,
+        Siting::Midpoint => 2 * at + 1 - factor as isize,
     };
-    samples.map(|(sample, weight)| (sample.min(size - 1), weight))
-}
-
-fn code(format: Format, channel: &Channel<'_>, x: usize, y: usize) -> u32 {
-    let at = &channel.data[channel.offset + y * channel.pitch + x * channel.step..];
-    if format.bits == 8 {
-        return at[0].into();
-    }
-    let word = u32::from(u16::from_le_bytes([at[0], at[1]]));
-    if format.high { word >> (16 - format.bits) } else { word & ((1 << format.bits) - 1) }
+    let (first, weight) = match (conversion.filter, conversion.reconstruction) {
+        (Filter::Nearest, Reconstruction::Explicit) => (at / factor as isize, 0),
+        (Filter::Nearest, Reconstruction::Implicit) => ((place + one / 2).div_euclid(one), 0),
+        _ => (place.div_euclid(one), place.rem_euclid(one)),
+    };
+    let clamped = |sample: isize| sample.clamp(0, size as isize - 1) as usize;
+    [(clamped(first), (one - weight) as usize), (clamped(first + 1), weight as usize)]
 }
 
 /// What [`convert_rgba8`] gives: chroma exact, each product and each sum rounded to a single, chroma's before luma's.
@@ -56,27 +54,30 @@ fn defined(frame: &Frame<'_>, conversion: &Conversion) -> Vec<[u8; 4]> {
     let [fx, fy] = frame.format.subsampling.factors();
     let [width, height] = frame.size;
     let [cr, luma, cb] = &frame.channels;
+    let unit = (4 * fx * fy) as f32;
     let mut out = Vec::with_capacity(width * height);
     for y in 0..height {
-        let rows = along(y, cr.size[1], fy == 2, conversion, 1);
+        let rows = along(y, cr.size[1], fy, conversion, 1);
         for x in 0..width {
-            let columns = along(x, cr.size[0], fx == 2, conversion, 0);
+            let columns = along(x, cr.size[0], fx, conversion, 0);
+            let code = |channel: &Channel<'_>, x, y| usize::from(channel.code(frame.format, x, y));
             let chroma = |channel| {
                 let mut sum = 0;
                 for (row, of_row) in rows {
                     for (column, of_column) in columns {
-                        sum += of_row * of_column * code(frame.format, channel, column, row);
+                        sum += of_row * of_column * code(channel, column, row);
                     }
                 }
                 sum as f32
             };
-            let (cr, luma, cb) = (chroma(cr), code(frame.format, luma, x, y) as f32, chroma(cb));
-            let byte = |row: usize| {
-                let [r, g, b] = matrix[row];
-                let sum = luma * g + (cr * (r / 16.0) + (cb * (b / 16.0) + offset[row]));
-                sum.round_ties_even().clamp(0.0, 255.0) as u8
+            let (cr, luma, cb) = (chroma(cr), code(luma, x, y) as f32, chroma(cb));
+            let alpha = frame.alpha.as_ref().map_or(0.0, |alpha| code(alpha, x, y) as f32);
+            let sum = |row: usize| {
+                let [r, g, b, a] = matrix[row];
+                (luma * g + (cr * (r / unit) + (cb * (b / unit) + offset[row]))) + alpha * a
             };
-            out.push([byte(0), byte(1), byte(2), 255]);
+            let byte = |row: usize| sum(row).round_ties_even().clamp(0.0, 255.0) as u8;
+            out.push([byte(0), byte(1), byte(2), byte(3)]);
         }
     }
     out
@@ -130,6 +131,9 @@ fn random_frames() {
     let mut from = 0;
     for (layout, subsampling) in LAYOUTS {
         for (bits, high) in [(8, false), (10, false), (10, true), (12, true), (16, false)] {
+            if layout.bits().is_some_and(|needed| needed != bits) {
+                continue;
+            }
             let format = Format { layout, subsampling, bits, high };
             for number in 0..32 {
                 let is = |bit: u32| number >> bit & 1 == 1;
@@ -145,9 +149,15 @@ fn random_frames() {
                         } else {
                             Reconstruction::Explicit
                         },
-                        components: match is(4) {
-                            true => [Component::Blue, Component::Green, Component::Red],
-                            false => Conversion::IDENTITY,
+                        components: match (is(4), is(1)) {
+                            (true, false) => {
+                                [Component::Blue, Component::Green, Component::Red, Component::Alpha]
+                            }
+                            (true, true) => Conversion::IDENTITY,
+                            (false, true) if number % 3 == 0 => {
+                                [Component::Alpha, Component::Green, Component::One, Component::Red]
+                            }
+                            (false, _) => Conversion::OPAQUE,
                         },
                     };
                     let size = match number % 3 {

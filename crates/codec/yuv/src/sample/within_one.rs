@@ -3,7 +3,7 @@
 use super::tests::instruction_sets;
 use super::*;
 use crate::conversion::{Component, Filter, Model, Range, Reconstruction, Siting};
-use crate::frame::{Format, Layout};
+use crate::format::{Format, Layout};
 use proptest::prelude::*;
 use proptest::sample::select;
 
@@ -37,19 +37,25 @@ fn formats() -> impl Strategy<Value = Format> {
         (Planar, S422),
         (Planar, S440),
         (Planar, S444),
+        (Planar, S411),
+        (Planar, S410),
+        (PlanarAlpha, S420),
         (SemiPlanar, S420),
         (SemiPlanar, S422),
         (SemiPlanarSwapped, S420),
         (SemiPlanarSwapped, S444),
         (PackedYuyv, S422),
         (PackedUyvy, S422),
+        (PackedV210, S422),
         (PackedVuya, S444),
+        (PackedUyva, S444),
+        (PackedY410, S444),
         (Mono, S444),
     ]);
     (layout, 8u32..=16, any::<bool>()).prop_map(|((layout, subsampling), bits, high)| Format {
         layout,
         subsampling,
-        bits,
+        bits: layout.bits().unwrap_or(bits),
         high,
     })
 }
@@ -59,11 +65,11 @@ fn conversions() -> impl Strategy<Value = Conversion> {
     let model = select(vec![Bt709, Bt601, Bt2020, Bt709, Bt601, Bt2020, RgbIdentity, YcbcrIdentity]);
     let components = select(vec![
         Conversion::IDENTITY,
-        Conversion::IDENTITY,
-        Conversion::IDENTITY,
-        [Component::Blue, Component::Green, Component::Red],
-        [Component::Zero, Component::Green, Component::One],
-        [Component::Red, Component::One, Component::Blue],
+        Conversion::OPAQUE,
+        Conversion::OPAQUE,
+        [Component::Blue, Component::Green, Component::Red, Component::Zero],
+        [Component::Zero, Component::Green, Component::One, Component::One],
+        [Component::Red, Component::One, Component::Blue, Component::Green],
     ]);
     (model, components, any::<[bool; 5]>()).prop_map(
         |(model, components, [range, x, y, filter, explicit])| {
@@ -120,13 +126,13 @@ fn all_codes_of_eight_bits() {
 #[test]
 fn words_hold_the_models() {
     for bits in 8..=16 {
-        for model in [Model::Bt709, Model::Bt601, Model::Bt2020] {
+        for model in [Model::Bt709, Model::Bt601, Model::Bt2020, Model::Smpte240M, Model::Fcc] {
             for range in [Range::Narrow, Range::Full] {
                 let format =
                     Format { layout: Layout::Planar, subsampling: Subsampling::S444, bits, high: false };
-                let affine = Conversion { model, range, ..Conversion::default() }.affine(format);
-                let (matrix, offset) =
-                    (affine.matrix.map(|row| row.map(|c| c * 255.0)), affine.offset.map(|c| c * 255.0));
+                let frame = Frame::tight(format, 0, 0, &[]).unwrap();
+                let conversion = Conversion { model, range, ..Conversion::default() };
+                let Plan { matrix, offset, .. } = Plan::new(&frame, &conversion, 255.0);
                 assert!(Factors::new(matrix, offset, bits).is_some(), "{bits} {model:?} {range:?}");
             }
         }

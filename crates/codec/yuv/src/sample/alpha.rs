@@ -1,0 +1,37 @@
+//! Alpha that has no part in colours: put into texels when those are made.
+
+use super::codes::{Code, Reader};
+use super::{Plan, Texel};
+
+/// Texels for which codes are read at a time.
+const TILE: usize = 512;
+
+/// Sets alpha of rows from the `first` on.
+pub(super) fn fill<T: Texel>(plan: &Plan<'_>, first: usize, rows: &mut [T]) {
+    let (format, width) = (plan.frame.format, plan.frame.size[0]);
+    let (factor, offset) = (plan.affine.matrix[3][3], plan.affine.offset[3]);
+    let Some(channel) = &plan.frame.alpha else {
+        rows.iter_mut().for_each(|texel| texel.set_alpha(offset));
+        return;
+    };
+    let reader = Reader::new(format, false);
+    let mut room = [0u16; TILE];
+    for (y, row) in (first..).zip(rows.chunks_mut(width)) {
+        for (tile, texels) in row.chunks_mut(TILE).enumerate() {
+            let columns = tile * TILE..tile * TILE + texels.len();
+            let room = &mut room[..];
+            if format.bits == 8 {
+                let bytes = pulp::bytemuck::cast_slice_mut::<_, u8>(room);
+                set(texels, reader.read(channel, y, columns, 0, bytes), factor, offset);
+            } else {
+                set(texels, reader.read::<u16>(channel, y, columns, 0, room), factor, offset);
+            }
+        }
+    }
+}
+
+fn set<T: Texel, C: Code>(texels: &mut [T], codes: &[C], factor: f32, offset: f32) {
+    for (texel, &code) in texels.iter_mut().zip(codes) {
+        texel.set_alpha(f32::from(code.into()) * factor + offset);
+    }
+}
