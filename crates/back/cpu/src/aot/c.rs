@@ -566,7 +566,9 @@ impl Writer<'_> {
             Op::RoundEven => format!("nearest_{of}({a})"),
             Op::F2f => narrow(a),
             Op::F2s => narrow(format!("({}){a}", signed(to)?)),
-            Op::S2f => narrow(format!("({}){a}", signed(from)?)),
+            // Doubles hold all integers of 32 bits.
+            Op::S2f if (from.kind(), to.kind()) == (Kind::I32, Kind::F64) => narrow(format!("(i32){a}")),
+            Op::S2f => format!("{ty}_of_{}({a})", signed(from)?),
             Op::IcmpEq | Op::FcmpOeq => format!("{a} == {b}"),
             Op::IcmpNe | Op::FcmpUne => format!("{a} != {b}"),
             Op::IcmpUlt | Op::FcmpOlt => format!("{a} < {b}"),

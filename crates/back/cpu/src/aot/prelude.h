@@ -77,6 +77,14 @@ ROUND(ceil_f64, f64, "roundsd", 2)
 ROUND(trunc_f32, f32, "roundss", 3)
 ROUND(trunc_f64, f64, "roundsd", 3)
 
+// A float of an integer, which may be inexact. The C compiler takes that for an operation without effects, and would leave it out where the
+// float is not used, or do it early: an integer and a float that it knows nothing of keep the conversion where it is.
+#define OF_INTEGER(name, type, of) \
+    static inline type name(of v) { type r; __asm__ volatile("" : "+r"(v)); r = (type)v; __asm__ volatile("" : "+x"(r)); return r; }
+OF_INTEGER(f32_of_i32, f32, i32)
+OF_INTEGER(f32_of_i64, f32, i64)
+OF_INTEGER(f64_of_i64, f64, i64)
+
 static inline u8 add_overflows(u32 a, u32 b) { i32 r; return __builtin_add_overflow((i32)a, (i32)b, &r); }
 static inline u8 sub_overflows(u32 a, u32 b) { i32 r; return __builtin_sub_overflow((i32)a, (i32)b, &r); }
 
