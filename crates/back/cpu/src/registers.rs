@@ -38,6 +38,14 @@ impl Set {
         Set(self.0 & other.0)
     }
 
+    pub(crate) fn len(self) -> u32 {
+        self.0.count_ones()
+    }
+
+    pub(crate) fn is_empty(self) -> bool {
+        self.0 == 0
+    }
+
     pub(crate) fn iter(self) -> impl Iterator<Item = Slot> {
         (0..Set::MOST).filter(move |n| self.0 >> n & 1 != 0).map(Slot::new)
     }

@@ -7,6 +7,9 @@
 //!
 //! Accesses to memory are inline assembly with a second way out (`asm goto`), the handler of signals' to take: only there are the
 //! registers that changed written to their homes. On the usual way an access is one instruction.
+//!
+//! Ways out share their code: there is one for each set of registers to be written, which writes some of them and goes on to that for
+//! the others.
 
 use crate::accesses::{Accesses, extension, split};
 use crate::error::CompileError;
@@ -94,6 +97,8 @@ struct Writer<'a> {
     dirty: Set,
     /// Where accesses go that fail, by what is to be written then.
     faults: FxHashMap<Set, usize>,
+    /// Where the function is left, by what is to be written then.
+    exits: FxHashMap<Set, usize>,
     guest: u32,
     /// The instruction behind the one at hand.
     next: Option<Inst>,
@@ -129,6 +134,7 @@ pub(super) fn function(f: &Function, pc: u32, names: &Names<'_>) -> Result<Strin
         counts: FxHashMap::default(),
         dirty: Set::default(),
         faults: FxHashMap::default(),
+        exits: FxHashMap::default(),
         guest: pc,
         next: None,
         extended: None,
@@ -143,6 +149,7 @@ impl Writer<'_> {
         let f = self.f;
         put!(self, "XGA_CODE u64 {}(State *s, u32 entered) {{", name(pc));
         put!(self, "char *const w = AT(char *, STATE_WINDOW);");
+        put!(self, "u64 next;");
         if self.counter.is_some() {
             put!(self, "i64 fuel = AT(i64, STATE_FUEL);");
         }
@@ -180,7 +187,8 @@ impl Writer<'_> {
             }
             self.terminator(block)?;
         }
-        self.faults()?;
+        self.faults();
+        self.exits()?;
         put!(self, "}}");
         Ok(())
     }
@@ -199,21 +207,48 @@ impl Writer<'_> {
     }
 
     /// The code of ways out for accesses that fail.
-    fn faults(&mut self) -> Result<(), CompileError> {
+    fn faults(&mut self) {
         let mut faults: Vec<(Set, usize)> = self.faults.drain().collect();
         faults.sort_unstable_by_key(|fault| fault.1);
-        for &(dirty, number) in &faults {
+        for (dirty, number) in faults {
             put!(self, "F{number}:;");
-            self.save(dirty)?;
-            put!(self, "goto fault;");
-        }
-        if !faults.is_empty() {
-            put!(self, "fault:;");
             if self.counter.is_some() {
-                put!(self, "AT(i64, STATE_FUEL) = fuel - AT(volatile u32, STATE_FAULT_PENDING);");
+                put!(self, "fuel -= AT(volatile u32, STATE_FAULT_PENDING);");
             }
-            put!(self, "return {}ull << 32 | AT(volatile u32, STATE_FAULT_PC);", Exit::Access as u64);
+            self.dirty = dirty;
+            self.leave(&format!("{}ull << 32 | AT(volatile u32, STATE_FAULT_PC)", Exit::Access as u64));
         }
+    }
+
+    /// Leaves the function with what it returns.
+    fn leave(&mut self, next: &str) {
+        let count = self.exits.len();
+        let exit = *self.exits.entry(self.dirty).or_insert(count);
+        put!(self, "next = {next};");
+        put!(self, "goto E{exit};");
+    }
+
+    /// The code of ways out.
+    fn exits(&mut self) -> Result<(), CompileError> {
+        let mut exits: Vec<(Set, usize)> = self.exits.drain().collect();
+        if exits.is_empty() {
+            return Ok(());
+        }
+        exits.sort_unstable_by_key(|&(dirty, number)| (dirty.len(), number));
+        for (at, &(dirty, number)) in exits.iter().enumerate() {
+            put!(self, "E{number}:;");
+            let smaller = exits.iter().take(at).rev().find(|&&(other, _)| other.without(dirty).is_empty());
+            self.save(smaller.map_or(dirty, |&(other, _)| dirty.without(other)))?;
+            match smaller {
+                Some((_, number)) => put!(self, "goto E{number};"),
+                None => put!(self, "goto leave;"),
+            }
+        }
+        put!(self, "leave:;");
+        if self.counter.is_some() {
+            put!(self, "AT(i64, STATE_FUEL) = fuel;");
+        }
+        put!(self, "return next;");
         Ok(())
     }
 
@@ -434,13 +469,11 @@ impl Writer<'_> {
             }
             (TermKind::Exit, _) => {
                 let pc = operand(0)?;
-                self.save_all()?;
-                put!(self, "return v{pc};");
+                self.leave(&format!("v{pc}"));
             }
             (TermKind::Trap, _) => {
                 let pc = operand(1)?;
-                self.save_all()?;
-                put!(self, "return {}ull << 32 | v{pc};", Exit::Interpret as u64);
+                self.leave(&format!("{}ull << 32 | v{pc}", Exit::Interpret as u64));
             }
             (TermKind::TailCallGuest, _) => {
                 let pc = operand(0)?;

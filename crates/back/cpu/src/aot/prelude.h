@@ -35,7 +35,7 @@ static inline u64 xga_go(State *s, u32 pc) {
 // calls are left.
 #define CALL(code, pc, behind) do { \
     if (UNLIKELY(xga_stack < AT(u64, STATE_STACK_LIMIT))) return (pc); \
-    u64 next = code(s, (pc)); \
+    next = code(s, (pc)); \
     if (UNLIKELY(next != (behind))) return next; \
 } while (0)
 #define TAIL(code, pc) do { \
