@@ -182,7 +182,7 @@ impl Lifter<'_> {
     }
 
     /// Leaves the instruction to an interpreter where FCSR asks for another rounding than to nearest. Ops that round to the format of
-    /// their result need no such test: whoever runs them can do it as FCSR says.
+    /// their result need no such test: the host's unit rounds as FCSR says while guest code runs.
     fn require_nearest(&mut self) {
         let (fcsr, mask, zero) = (self.get(Register::Fcsr), self.b.i32(ROUNDING), self.b.i32(0));
         let rounding = self.b.op(Ir::And, &[fcsr, mask]);
