@@ -237,57 +237,6 @@ fn transcoding_is_decoding_and_encoding() {
     }
 }
 
-/// Buffers, pass and submission of the application's own.
-#[test]
-fn with_an_encoder_of_the_callers() {
-    let Some(own) = encoder() else { return };
-    let (device, queue) = own.device().wgpu();
-    let encoder = Encoder::from_wgpu(device, queue);
-    let buffer = |bytes: &[u8]| {
-        let buffer = device.create_buffer(&wgpu::BufferDescriptor {
-            label: None,
-            size: bytes.len() as u64,
-            usage: wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC | wgpu::BufferUsages::COPY_DST,
-            mapped_at_creation: false,
-        });
-        queue.write_buffer(&buffer, 0, bytes);
-        buffer
-    };
-    let extent = Extent::flat(64, 64);
-    let mut rng = property::rng(45);
-    let data: Vec<u8> =
-        (0..Format::Etc2Rgba8.data_bytes(extent).unwrap()).map(|_| rng.next_u32() as u8).collect();
-    let texels = pictures::sprite(64);
-    let blocks = [0; 2].map(|_| buffer(&vec![0; Format::Bc7.data_bytes(extent).unwrap()]));
-    let (from_texels, from_blocks) = (buffer(&texels), buffer(&data));
-    let encoding = encoder.prepare(Format::Bc7, extent, &from_texels, &blocks[0]).unwrap();
-    let transcoding =
-        encoder.prepare_transcode(Format::Etc2Rgba8, extent, &from_blocks, Format::Bc7, &blocks[1]).unwrap();
-    // What has changed is encoded the second time.
-    for texels in [pictures::detail(64), texels] {
-        queue.write_buffer(&from_texels, 0, &texels);
-        let mut commands = device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
-        encoding.record(&mut commands);
-        transcoding.record(&mut commands);
-        queue.submit([commands.finish()]);
-        let expected = [texels, decoded(Format::Etc2Rgba8, extent, &data)];
-        for (blocks, texels) in blocks.iter().zip(expected) {
-            let blocks = xenoglot_host::Buffer::from_wgpu(blocks);
-            let words = encoder.device().read(&[(&blocks, 0..blocks.size())]).unwrap().concat();
-            let expected = on_gpu(&own, Format::Bc7, extent, &texels);
-            assert!(bytemuck::cast_slice::<u32, u8>(&words) == expected);
-        }
-    }
-    let read_only = device.create_buffer(&wgpu::BufferDescriptor {
-        label: None,
-        size: 1 << 16,
-        usage: wgpu::BufferUsages::COPY_DST,
-        mapped_at_creation: false,
-    });
-    let refused = encoder.prepare(Format::Bc7, extent, &read_only, &blocks[0]);
-    assert!(matches!(refused, Err(Error::Host(_))), "{refused:?}");
-}
-
 #[test]
 fn what_cannot_be_is_a_typed_error() {
     let Some(encoder) = encoder() else { return };

@@ -10,7 +10,8 @@
 //!
 //! All arithmetic of decoding is of integers, and the tables are those of the CPU's decoders, in a storage buffer.
 //!
-//! An [`Encoder`] makes blocks of BC of texels, or of blocks of another format, in the same ways.
+//! An [`Encoder`] makes blocks of BC of texels, or of blocks of another format: with [`Encoder::record`], [`Encoder::prepare_texture`],
+//! and [`encoder_shader`].
 
 mod embed;
 mod encode;
@@ -20,9 +21,9 @@ mod source;
 mod tables;
 
 pub use embed::{BlockSource, Prepared};
-pub use encode::{Encoder, PreparedEncoding};
+pub use encode::{ENCODER_PLAN_WORDS, Encoder, EncoderPlan, PreparedEncoding};
 pub use plan::{Blocks, Level, MAX_LEVELS, PLAN_WORDS, Plan};
-pub use shader::{Resource, Shader, shader};
+pub use shader::{Resource, Shader, encoder_shader, shader};
 
 use crate::astc::shape;
 use crate::decode;

@@ -4,16 +4,20 @@
 //! components, levels, and least squares whose ends are rounded together. Arithmetic is of floats, which devices round differently, so
 //! that blocks are the same from call to call, but not from device to device.
 
-mod source;
+mod bands;
+mod plan;
+pub(super) mod source;
+mod textures;
 
-use super::{Decoder, Error, PICTURE_WORDS, Ready, words_of};
+pub use plan::{ENCODER_PLAN_WORDS, EncoderPlan};
+pub use textures::PreparedEncoding;
+
+use super::{Decoder, Error, Ready, words_of};
 use crate::decode;
 use crate::format::{Extent, Format};
+use bands::{Band, bands};
 use std::sync::OnceLock;
 use xenoglot_host::{Access, Argument, Buffer, Commands, Device, Error as HostError};
-
-/// Invocations of a workgroup, each of which encodes a block.
-const INVOCATIONS: u32 = 64;
 
 /// Encoders on a device. Programs are compiled when they are needed first.
 ///
@@ -74,8 +78,8 @@ impl Encoder {
         if block_bytes == 0 {
             return Ok(());
         }
-        let work = work(format, extent, self.device().max_groups()).ok_or(Error::Extent(extent))?;
-        ready.put(self.device(), commands, (&work.0, work.1), texels, Argument::Buffer(blocks.clone()))
+        let plan = EncoderPlan::new(format, extent, self.device().max_groups());
+        self.put(commands, &ready, &plan.ok_or(Error::Extent(extent))?, texels, blocks)
     }
 
     /// As [`Encoder::record`] from blocks of the format `from`, which lie at the start of `data` as for [`crate::decode_into`]. Texels
@@ -106,10 +110,11 @@ impl Encoder {
         self.record(commands, to, extent, &texels, blocks)
     }
 
-    /// As [`crate::encode_into`], through buffers of the device; waits for it.
+    /// As [`crate::encode_into`], through buffers of the device; waits for it. A picture that is larger than a buffer of the device is
+    /// encoded in parts.
     ///
     /// # Errors
-    /// As [`Encoder::record`], with [`Error::Size`] if `texels` or `out` is too short. `out` is then unchanged.
+    /// As [`Encoder::record`], with [`Error::Size`] if `texels` or `out` is too short; `out` is unchanged but where the device fails.
     pub fn encode_into(
         &self,
         format: Format,
@@ -121,11 +126,12 @@ impl Encoder {
         self.transcode_into(Format::Plain(texel), extent, texels, format, out)
     }
 
-    /// As [`crate::transcode_into`], through buffers of the device; waits for it. Texels stay there. Volumes of ASTC are transcoded,
-    /// too, slice by slice.
+    /// As [`crate::transcode_into`], through buffers of the device, where texels stay; waits for it. Volumes of ASTC are transcoded, too,
+    /// slice by slice. A picture that is larger than a buffer of the device is transcoded in parts.
     ///
     /// # Errors
-    /// As [`Encoder::record_transcode`], with [`Error::Size`] if `data` or `out` is too short. `out` is then unchanged.
+    /// As [`Encoder::record_transcode`], with [`Error::Size`] if `data` or `out` is too short; `out` is unchanged but where the device
+    /// fails.
     pub fn transcode_into(
         &self,
         from: Format,
@@ -144,6 +150,23 @@ impl Encoder {
         if out.is_empty() {
             return Ok(());
         }
+        let bands = bands(from, to, extent, self.device().max_buffer()).ok_or(Error::Extent(extent))?;
+        for Band { extent, data: at, out: to_at } in bands {
+            let (data, out) = (data.get(at).unwrap_or_default(), out.get_mut(to_at).unwrap_or_default());
+            self.round_trip(from, extent, data, to, out)?;
+        }
+        Ok(())
+    }
+
+    /// Transcodes a band, and waits for it.
+    fn round_trip(
+        &self,
+        from: Format,
+        extent: Extent,
+        data: &[u8],
+        to: Format,
+        out: &mut [u8],
+    ) -> Result<(), Error> {
         let device = self.device();
         let (data, blocks) = (device.buffer_of(&words_of(data))?, device.buffer(out.len() as u64)?);
         let mut commands = Commands::default();
@@ -156,40 +179,17 @@ impl Encoder {
         Ok(())
     }
 
-    /// Compiles what is needed and binds buffers of the caller's, to encode once or, when texels change, again and again. Both have the
-    /// usage `STORAGE`; what lies in them is as for [`Encoder::record`].
-    ///
-    /// # Errors
-    /// As [`Encoder::record`].
-    pub fn prepare(
+    /// Puts the dispatch of a plan at the end of `commands`.
+    fn put(
         &self,
-        format: Format,
-        extent: Extent,
-        texels: &wgpu::Buffer,
-        blocks: &wgpu::Buffer,
-    ) -> Result<PreparedEncoding, Error> {
-        let mut commands = Commands::default();
-        let [texels, blocks] = [texels, blocks].map(Buffer::from_wgpu);
-        self.record(&mut commands, format, extent, &texels, &blocks)?;
-        Ok(PreparedEncoding { commands })
-    }
-
-    /// As [`Encoder::prepare`] from blocks of the format `from`.
-    ///
-    /// # Errors
-    /// As [`Encoder::record_transcode`].
-    pub fn prepare_transcode(
-        &self,
-        from: Format,
-        extent: Extent,
-        data: &wgpu::Buffer,
-        to: Format,
-        blocks: &wgpu::Buffer,
-    ) -> Result<PreparedEncoding, Error> {
-        let mut commands = Commands::default();
-        let [data, blocks] = [data, blocks].map(Buffer::from_wgpu);
-        self.record_transcode(&mut commands, from, extent, &data, to, &blocks)?;
-        Ok(PreparedEncoding { commands })
+        commands: &mut Commands,
+        ready: &Ready,
+        plan: &EncoderPlan,
+        texels: &Buffer,
+        blocks: &Buffer,
+    ) -> Result<(), Error> {
+        let work = (&plan.uniform, plan.groups);
+        ready.put(self.device(), commands, work, texels, Argument::Buffer(blocks.clone()))
     }
 
     fn program(&self, format: Format) -> Result<Ready, Error> {
@@ -201,19 +201,6 @@ impl Encoder {
             Ready::new(self.device(), &source, &tables, Access::ReadWrite)
         };
         Ok(program.get_or_init(compile).clone()?)
-    }
-}
-
-/// An encoding whose arguments are bound: recording it makes nothing, however often.
-#[derive(Debug)]
-pub struct PreparedEncoding {
-    commands: Commands,
-}
-
-impl PreparedEncoding {
-    /// Records the encoding: a compute pass.
-    pub fn record(&self, encoder: &mut wgpu::CommandEncoder) {
-        self.commands.record(encoder);
     }
 }
 
@@ -245,22 +232,4 @@ fn check_source(from: Format, to: Format) -> Result<(), Error> {
         return Err(Error::Format(from));
     }
     Ok(())
-}
-
-/// What a program is told of a picture with texels, and its workgroups along each axis. Nothing if there are more than `max_groups`
-/// along one, or more words than 32 bits count.
-fn work(format: Format, extent: Extent, max_groups: u32) -> Option<([u32; PICTURE_WORDS], [u32; 3])> {
-    let Extent { width, height, depth } = extent;
-    let [texel_bytes, block_bytes] = sizes(format, extent).ok()?;
-    u32::try_from(texel_bytes / 4).ok()?;
-    u32::try_from(block_bytes / 4).ok()?;
-    let count = u32::try_from(block_bytes / format.block_bytes()).ok()?;
-    let groups = count.div_ceil(INVOCATIONS);
-    let down = groups.div_ceil(max_groups.max(1));
-    let across = groups.div_ceil(down.max(1));
-    let [bx, by, bz] = extent.blocks(format.block());
-    let mut words = [0; PICTURE_WORDS];
-    words[..7].copy_from_slice(&[width, height, depth, width, bx, by, bz]);
-    words[16..19].copy_from_slice(&[across, down, 1]);
-    (down <= max_groups).then_some((words, [across, down, 1]))
 }
