@@ -14,7 +14,7 @@ pub use textures::PreparedEncoding;
 
 use super::{Decoder, Error, Ready, words_of};
 use crate::decode;
-use crate::format::{Extent, Format};
+use crate::format::{Extent, Format, Texel};
 use bands::{Band, bands};
 use std::sync::OnceLock;
 use xenoglot_host::{Access, Argument, Buffer, Commands, Device, Error as HostError};
@@ -22,7 +22,7 @@ use xenoglot_host::{Access, Argument, Buffer, Commands, Device, Error as HostErr
 /// Encoders on a device. Programs are compiled when they are needed first.
 ///
 /// A block that reaches over the right or the lower edge repeats the last column or row; slices are blocks of their own. Components
-/// that a format does not have are dropped. BC7 keeps blocks of a single colour exactly, and alpha of opaque ones; so does BC3.
+/// that a format does not have are dropped. Blocks of a single colour are exact in BC4, BC5, BC6H and BC7; opaque blocks stay opaque.
 pub struct Encoder {
     decoder: Decoder,
     programs: [OnceLock<Result<Ready, HostError>>; Encoder::FORMATS.len()],
@@ -71,15 +71,10 @@ impl Encoder {
         texels: &Buffer,
         blocks: &Buffer,
     ) -> Result<(), Error> {
-        let [texel_bytes, block_bytes] = sizes(format, extent)?;
-        check(texel_bytes, texels.size(), |needed, given| decode::Error::Data { needed, given })?;
-        check(block_bytes, blocks.size(), |needed, given| decode::Error::Output { needed, given })?;
-        let ready = self.program(format)?;
-        if block_bytes == 0 {
-            return Ok(());
-        }
-        let plan = EncoderPlan::new(format, extent, self.device().max_groups());
-        self.put(commands, &ready, &plan.ok_or(Error::Extent(extent))?, texels, blocks)
+        let [needed, _] = sizes(format, extent)?;
+        check(needed, texels.size(), |needed, given| decode::Error::Data { needed, given })?;
+        let Some((ready, plan)) = self.planned(format, extent, blocks)? else { return Ok(()) };
+        self.put(commands, &ready, &plan, texels, blocks)
     }
 
     /// As [`Encoder::record`] from blocks of the format `from`, which lie at the start of `data` as for [`crate::decode_into`]. Texels
@@ -98,16 +93,14 @@ impl Encoder {
         blocks: &Buffer,
     ) -> Result<(), Error> {
         check_source(from, to)?;
-        let [texel_bytes, block_bytes] = sizes(to, extent)?;
-        // Before anything is recorded.
-        check(block_bytes, blocks.size(), |needed, given| decode::Error::Output { needed, given })?;
         if matches!(from, Format::Plain(_)) {
             return self.record(commands, to, extent, data, blocks);
         }
-        self.program(to)?;
-        let texels = self.device().buffer(texel_bytes as u64)?;
+        // What the encoder refuses, it refuses before the decoding is recorded.
+        let Some((ready, plan)) = self.planned(to, extent, blocks)? else { return Ok(()) };
+        let texels = self.device().buffer(plan.texel_bytes)?;
         self.decoder.record(commands, from, extent, data, &texels)?;
-        self.record(commands, to, extent, &texels, blocks)
+        self.put(commands, &ready, &plan, &texels, blocks)
     }
 
     /// As [`crate::encode_into`], through buffers of the device; waits for it. A picture that is larger than a buffer of the device is
@@ -122,7 +115,7 @@ impl Encoder {
         texels: &[u8],
         out: &mut [u8],
     ) -> Result<(), Error> {
-        let texel = format.encoder_texel().ok_or(Error::Encoder(format))?;
+        let texel = texel_of(format)?;
         self.transcode_into(Format::Plain(texel), extent, texels, format, out)
     }
 
@@ -179,6 +172,23 @@ impl Encoder {
         Ok(())
     }
 
+    /// The program of a format and the plan of a picture, whose blocks have room in `blocks`; nothing for an extent without texels.
+    fn planned(
+        &self,
+        format: Format,
+        extent: Extent,
+        blocks: &Buffer,
+    ) -> Result<Option<(Ready, EncoderPlan)>, Error> {
+        let ready = self.program(format)?;
+        let [_, needed] = sizes(format, extent)?;
+        check(needed, blocks.size(), |needed, given| decode::Error::Output { needed, given })?;
+        if needed == 0 {
+            return Ok(None);
+        }
+        let plan = EncoderPlan::new(format, extent, self.device().max_groups());
+        Ok(Some((ready, plan.ok_or(Error::Extent(extent))?)))
+    }
+
     /// Puts the dispatch of a plan at the end of `commands`.
     fn put(
         &self,
@@ -204,9 +214,15 @@ impl Encoder {
     }
 }
 
+/// What a format is made of.
+fn texel_of(format: Format) -> Result<Texel, Error> {
+    let texel = format.encoder_texel().filter(|_| Encoder::FORMATS.contains(&format));
+    texel.ok_or(Error::Encoder(format))
+}
+
 /// Bytes of the texels and of the blocks of a picture.
 fn sizes(format: Format, extent: Extent) -> Result<[usize; 2], Error> {
-    let texel = format.encoder_texel().ok_or(Error::Encoder(format))?;
+    let texel = texel_of(format)?;
     let bytes = [Format::Plain(texel).data_bytes(extent), format.data_bytes(extent)];
     match bytes {
         [Some(texels), Some(blocks)] => Ok([texels, blocks]),
@@ -224,7 +240,7 @@ fn check(needed: usize, given: u64, short: impl Fn(usize, usize) -> decode::Erro
 
 /// Whether `from` decodes to what the encoder of `to` takes, on the device.
 fn check_source(from: Format, to: Format) -> Result<(), Error> {
-    let texel = to.encoder_texel().filter(|_| Encoder::FORMATS.contains(&to)).ok_or(Error::Encoder(to))?;
+    let texel = texel_of(to)?;
     if from.texel() != texel {
         return Err(Error::Source(from, to, texel));
     }

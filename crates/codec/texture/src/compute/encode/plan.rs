@@ -1,6 +1,6 @@
 //! Where texels and blocks of a picture lie, and the workgroups that encode it.
 
-use super::{Encoder, sizes};
+use super::{sizes, texel_of};
 use crate::compute::PICTURE_WORDS;
 use crate::format::{Extent, Format};
 
@@ -25,7 +25,7 @@ pub struct EncoderPlan {
 
 impl EncoderPlan {
     /// The plan of a picture on a device that allows `max_groups` workgroups along an axis, 65,535 on every one. Nothing if the format
-    /// is none of [`Encoder::FORMATS`], the picture is empty, or it has more workgroups than the device has along two axes, or more words
+    /// is none of [`Encoder::FORMATS`](super::Encoder::FORMATS), the picture is empty, or it has more workgroups than the device has along two axes, or more words
     /// than 32 bits count.
     pub fn new(format: Format, extent: Extent, max_groups: u32) -> Option<EncoderPlan> {
         EncoderPlan::padded(format, extent, 1, max_groups)
@@ -39,7 +39,7 @@ impl EncoderPlan {
         max_groups: u32,
     ) -> Option<EncoderPlan> {
         let Extent { width, height, depth } = extent;
-        let texel = format.encoder_texel().filter(|_| Encoder::FORMATS.contains(&format))?;
+        let texel = texel_of(format).ok()?;
         let [_, rows, slices] = extent.blocks(format.block());
         let (row, block_row) = EncoderPlan::rows(format, width, alignment)?;
         let (pitch, across) = (row / texel.bytes() as u32, block_row / format.block_bytes() as u32);
