@@ -1,4 +1,4 @@
-//! The decoders' tables as words of a storage buffer, from those that the CPU uses.
+//! The tables of decoders and encoders as words of a storage buffer, from those that the CPU uses.
 
 use crate::astc::ise;
 use crate::bc::{self, color, partition};

@@ -38,7 +38,7 @@ fn principal_axis(mean: vec4<f32>) -> vec4<f32> {
         let offset = texels[i] - mean;
         scatter += mat4x4(offset * offset.x, offset * offset.y, offset * offset.z, offset * offset.w);
     }
-    // With a trace of 1, a column can only shrink, and by no more than 4^7.
+    // With a trace of 1, the greatest eigenvalue is 1/4 to 1: the column neither overflows nor vanishes.
     let diagonal = vec4(scatter[0].x, scatter[1].y, scatter[2].z, scatter[3].w);
     scatter *= 1.0 / max(dot(diagonal, vec4(1.0)), 1e-20);
     var axis = scatter[0];
