@@ -58,9 +58,12 @@ enum What {
         /// What is made. The texels of textures must be bytes: no floats, no volumes of ASTC's blocks with depth.
         #[arg(long, value_enum, default_value = "bc7")]
         format: encode::To,
-        /// How long is searched.
+        /// How long is searched; of no effect on the GPU, where it is as for `fast`.
         #[arg(long, value_enum, default_value_t)]
         quality: encode::Effort,
+        /// What encodes; the GPU makes opaque BC1, BC3, BC4, BC5, BC6H and BC7.
+        #[arg(long, value_enum, default_value_t)]
+        engine: EngineName,
         #[command(flatten)]
         memory: Memory,
     },
@@ -235,16 +238,16 @@ pub fn run(args: &Args) -> Result<bool> {
                 },
             )
         }
-        What::Encode { batch, format, quality, memory } => {
-            let limits = memory.limits();
+        What::Encode { batch, format, quality, engine, memory } => {
+            let (engine, limits) = (encode::open(*engine, *quality)?, memory.limits());
             batch::run(
                 batch,
                 || (),
                 |(), _, bytes| {
                     let artifact = if bytes.starts_with(PNG) {
-                        encode::picture(&Picture::from_png(bytes)?, *format, *quality)
+                        encode::picture(&engine, &Picture::from_png(bytes)?, *format)
                     } else {
-                        encode::texture(&open_texture(bytes, &limits)?, *format, *quality, &limits)
+                        encode::texture(&engine, &open_texture(bytes, &limits)?, *format, &limits)
                     };
                     Ok(vec![artifact])
                 },

@@ -19,6 +19,11 @@ pub struct Buffer {
 }
 
 impl Buffer {
+    /// A buffer that the caller has made. Programs read and write those with the usage `STORAGE`.
+    pub fn from_wgpu(buffer: &wgpu::Buffer) -> Buffer {
+        Buffer { raw: buffer.clone() }
+    }
+
     /// Bytes.
     pub fn size(&self) -> u64 {
         self.raw.size()

@@ -84,11 +84,16 @@ impl Commands {
         }
         let submitted = device.attempt(|| {
             let mut encoder = device.raw.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
-            list.chunk_by(|a, b| a.is_dispatch() && b.is_dispatch())
-                .for_each(|run| encode(&mut encoder, run, None));
+            encode_all(&mut encoder, &list);
             device.queue.submit([encoder.finish()]);
         });
         submitted.map_err(|reason| device.lost_or(Error::Arguments(reason)))
+    }
+
+    /// Records the commands with an encoder of the caller's, as often as it likes. Where one is not possible, wgpu says so of that
+    /// encoder.
+    pub fn record(&self, encoder: &mut wgpu::CommandEncoder) {
+        encode_all(encoder, &self.list);
     }
 
     /// Runs of dispatches, or single copies, with the names of their stages. Empty stages are left out.
@@ -126,6 +131,11 @@ impl Run<'_> {
     ) {
         encode(encoder, self.0, times);
     }
+}
+
+/// Encodes dispatches in passes, and copies between those.
+fn encode_all(encoder: &mut wgpu::CommandEncoder, list: &[Command]) {
+    list.chunk_by(|a, b| a.is_dispatch() && b.is_dispatch()).for_each(|run| encode(encoder, run, None));
 }
 
 fn encode(

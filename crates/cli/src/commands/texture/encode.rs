@@ -2,12 +2,13 @@
 
 use super::shown::Budget;
 use crate::batch::Artifact;
+use crate::engine::EngineName;
 use crate::picture::Picture;
 use anyhow::{Context, Result, bail};
 use clap::ValueEnum;
 use std::borrow::Cow;
 use xenoglot_texture::container::{Image, Limits, Texture, Transfer, write_ktx2};
-use xenoglot_texture::{Extent, Format, Quality, Texel, encode_into_parallel, transcode_into_parallel};
+use xenoglot_texture::{Extent, Format, Quality, Texel, transcode_into_parallel};
 
 /// Formats that are encoded.
 #[derive(Clone, Copy, ValueEnum)]
@@ -94,15 +95,37 @@ impl Effort {
     }
 }
 
+/// Encodes as [`transcode_into_parallel`] does.
+pub type Engine = dyn Fn(Format, Extent, &[u8], Format, &mut [u8]) -> Result<()> + Sync;
+
+/// What encodes. On the GPU the search is always the fast one.
+pub fn open(engine: EngineName, effort: Effort) -> Result<Box<Engine>> {
+    Ok(match engine {
+        EngineName::Cpu => {
+            let quality = effort.quality();
+            Box::new(move |from, extent, data, to, out| {
+                Ok(transcode_into_parallel(from, extent, data, to, quality, out)?)
+            })
+        }
+        #[cfg(feature = "gpu")]
+        EngineName::Compute => {
+            let encoder = xenoglot_texture::compute::Encoder::new(&crate::engine::device()?);
+            Box::new(move |from, extent, data, to, out| {
+                Ok(encoder.transcode_into(from, extent, data, to, out)?)
+            })
+        }
+    })
+}
+
 /// A picture as a texture of one image.
-pub fn picture(picture: &Picture, to: To, effort: Effort) -> Result<Artifact> {
+pub fn picture(engine: &Engine, picture: &Picture, to: To) -> Result<Artifact> {
     let extent = Extent::flat(picture.width, picture.height);
     let format = to.format();
     if format.encoder_texel() != Some(Texel::Rgba8) {
         bail!("{format} is made of textures whose texels are halves; those of pictures are bytes");
     }
     let mut blocks = vec![0; format.data_bytes(extent).context("the picture is too large")?];
-    encode_into_parallel(format, extent, &picture.rgba, effort.quality(), &mut blocks)?;
+    engine(Format::Plain(Texel::Rgba8), extent, &picture.rgba, format, &mut blocks)?;
     let (stored, transfer) = to.stored(Transfer::Srgb);
     let mut texture = Texture::new(stored, extent);
     texture.transfer = transfer;
@@ -111,7 +134,7 @@ pub fn picture(picture: &Picture, to: To, effort: Effort) -> Result<Artifact> {
 }
 
 /// A texture with all its images.
-pub fn texture(texture: &Texture<'_>, to: To, effort: Effort, limits: &Limits) -> Result<Artifact> {
+pub fn texture(engine: &Engine, texture: &Texture<'_>, to: To, limits: &Limits) -> Result<Artifact> {
     let mut budget = Budget::new(limits, texture);
     let format = to.format();
     let (stored, transfer) = to.stored(texture.transfer);
@@ -121,14 +144,7 @@ pub fn texture(texture: &Texture<'_>, to: To, effort: Effort, limits: &Limits) -
         // The file has all blocks once more.
         budget.take(bytes.saturating_mul(2))?;
         let mut blocks = vec![0; bytes];
-        transcode_into_parallel(
-            texture.format,
-            image.extent,
-            &image.data,
-            format,
-            effort.quality(),
-            &mut blocks,
-        )?;
+        engine(texture.format, image.extent, &image.data, format, &mut blocks)?;
         images.push(Image { data: Cow::Owned(blocks), ..*image });
     }
     if images.is_empty() {

@@ -223,7 +223,7 @@ const fn input(from: BlockSource<'_>) -> Input {
     }
 }
 
-fn other_texture(texture: &wgpu::Texture) -> Error {
+pub(super) fn other_texture(texture: &wgpu::Texture) -> Error {
     let size = texture.size();
     Error::WgpuTexture {
         format: texture.format(),

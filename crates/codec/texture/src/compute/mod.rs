@@ -9,20 +9,25 @@
 //! without wgpu take [`shader`].
 //!
 //! All arithmetic of decoding is of integers, and the tables are those of the CPU's decoders, in a storage buffer.
+//!
+//! An [`Encoder`] makes blocks of BC of texels, or of blocks of another format: with [`Encoder::record`], [`Encoder::prepare_texture`],
+//! and [`encoder_shader`].
 
 mod embed;
+mod encode;
 mod plan;
 mod shader;
 mod source;
 mod tables;
 
 pub use embed::{BlockSource, Prepared};
+pub use encode::{ENCODER_PLAN_WORDS, Encoder, EncoderPlan, PreparedEncoding};
 pub use plan::{Blocks, Level, MAX_LEVELS, PLAN_WORDS, Plan};
-pub use shader::{Resource, Shader, shader};
+pub use shader::{Resource, Shader, encoder_shader, shader};
 
 use crate::astc::shape;
 use crate::decode;
-use crate::format::{Extent, Format, Profile};
+use crate::format::{Extent, Format, Profile, Texel};
 use embed::Ready as Embedded;
 use source::{Input, Target};
 use std::collections::HashMap;
@@ -42,6 +47,12 @@ pub enum Error {
     /// There is no program for a format: for the PICA200's, and for plain texels.
     #[error("{0} is not decoded on GPUs")]
     Format(Format),
+    /// There is no program that encodes a format: it is none of [`Encoder::FORMATS`].
+    #[error("{0} is not encoded on GPUs")]
+    Encoder(Format),
+    /// The first format does not decode to the texels that the encoder of the second takes.
+    #[error("{0} is not transcoded to {1}: it does not decode to {2:?}")]
+    Source(Format, Format, Texel),
     /// Sizes that do not fit each other.
     #[error(transparent)]
     Size(#[from] decode::Error),
@@ -87,6 +98,39 @@ struct Ready {
     layout: Layout,
     program: Program,
     tables: Buffer,
+}
+
+impl Ready {
+    /// Compiles a program with the bindings of all: what it is told of the picture, tables, what it reads, and what it writes.
+    fn new(device: &Device, source: &str, tables: &[u32], output: Access) -> Result<Ready, HostError> {
+        let uniform = Access::Uniform { size: 4 * PICTURE_WORDS as u32 };
+        let accesses = [uniform, Access::Read, Access::Read, output];
+        let bindings: Vec<Binding> = (0..).zip(accesses).map(|(n, access)| Binding::new(n, access)).collect();
+        let layout = device.layout(&bindings);
+        let program = device.wgsl_program(&layout, source, "main")?;
+        Ok(Ready { layout, program, tables: device.buffer_of(tables)? })
+    }
+
+    /// Puts a dispatch at the end of `commands`, over a picture and so many workgroups.
+    fn put(
+        &self,
+        device: &Device,
+        commands: &mut Commands,
+        (picture, groups): (&[u32; PICTURE_WORDS], [u32; 3]),
+        input: &Buffer,
+        output: Argument,
+    ) -> Result<(), Error> {
+        let buffers = [device.buffer_of(picture)?, self.tables.clone(), input.clone()];
+        let [uniform, tables, input] = buffers.map(Argument::Buffer);
+        let arguments = Arguments::of(device, &self.layout, &[uniform, tables, input, output])?;
+        commands.dispatch(&self.program, &arguments, &[0], groups);
+        Ok(())
+    }
+}
+
+/// Bytes, of which there are a multiple of four, as words for a buffer.
+fn words_of(bytes: &[u8]) -> Vec<u32> {
+    bytes.as_chunks().0.iter().map(|word| u32::from_le_bytes(*word)).collect()
 }
 
 /// Words of `Picture` in `wgsl/common.wgsl`.
@@ -178,7 +222,7 @@ impl Decoder {
         if (needed as u64) > blocks.size() {
             return Err(decode::Error::Data { needed, given: blocks.size() as usize }.into());
         }
-        let Ready { layout, program, tables } = self.program(format, target)?;
+        let ready = self.program(format, target)?;
         if needed == 0 {
             return Ok(());
         }
@@ -186,11 +230,7 @@ impl Decoder {
         if groups.iter().any(|&n| n > self.device.max_groups()) {
             return Err(too_large());
         }
-        let uniform = self.device.buffer_of(&picture)?;
-        let [uniform, tables, blocks] = [uniform, tables, blocks.clone()].map(Argument::Buffer);
-        let arguments = Arguments::of(&self.device, &layout, &[uniform, tables, blocks, texels])?;
-        commands.dispatch(&program, &arguments, &[0], groups);
-        Ok(())
+        ready.put(&self.device, commands, (&picture, groups), blocks, texels)
     }
 
     /// As [`crate::decode_into`], through buffers of the device; waits for it.
@@ -208,8 +248,7 @@ impl Decoder {
         let Some(row) = Decoder::row_bytes(format, extent.width).filter(|_| !out.is_empty()) else {
             return Ok(());
         };
-        let words: Vec<u32> = data.as_chunks().0.iter().map(|word| u32::from_le_bytes(*word)).collect();
-        let blocks = self.device.buffer_of(&words)?;
+        let blocks = self.device.buffer_of(&words_of(data))?;
         let size = Decoder::output_bytes(format, extent).ok_or(Error::Extent(extent))?;
         let texels = self.device.buffer(size as u64)?;
         let mut commands = Commands::default();
@@ -235,13 +274,7 @@ impl Decoder {
                     Access::WriteTexture { format: source::texture_format(format), shape }
                 }
             };
-            let uniform = Access::Uniform { size: 4 * PICTURE_WORDS as u32 };
-            let accesses = [uniform, Access::Read, Access::Read, output];
-            let bindings: Vec<Binding> =
-                (0..).zip(accesses).map(|(n, access)| Binding::new(n, access)).collect();
-            let layout = self.device.layout(&bindings);
-            let program = self.device.wgsl_program(&layout, &source, "main")?;
-            Ok(Ready { layout, program, tables: self.device.buffer_of(&tables)? })
+            Ready::new(&self.device, &source, &tables, output)
         };
         let of_target = Target::ALL.iter().zip(&self.programs).find(|(t, _)| **t == target);
         let program = of_target.and_then(|(_, programs)| programs.get(number)).ok_or_else(unknown)?;

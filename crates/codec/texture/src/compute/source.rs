@@ -5,14 +5,16 @@ use crate::format::{Format, Texel};
 use std::fmt::Write;
 use xenoglot_host::{TextureFormat, TextureShape};
 
+/// Sources by their names in `wgsl`.
 macro_rules! wgsl {
     ($($name:literal),*) => {
-        &[$(include_str!(concat!("wgsl/", $name, ".wgsl"))),*]
+        &[$(include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/src/compute/wgsl/", $name, ".wgsl"))),*]
     };
 }
+pub(super) use wgsl;
 
 /// Adds tables.
-type Add = fn(&mut Tables);
+pub(super) type Add = fn(&mut Tables);
 
 /// Where texels go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -59,7 +61,9 @@ pub fn program(format: Format, input: Input, target: Target) -> Option<(String, 
         Format::Bc3 => (wgsl!("square", "bc_color", "bc_ramp", "bc3"), &[tables::bc_color]),
         Format::Bc4Unorm | Format::Bc4Snorm => (wgsl!("square", "bc_ramp", "bc4"), &[]),
         Format::Bc5Unorm | Format::Bc5Snorm => (wgsl!("square", "bc_ramp", "bc5"), &[]),
-        Format::Bc6hUfloat | Format::Bc6hSfloat => (wgsl!("square", "bc_index", "bc6h"), &[tables::bc6h]),
+        Format::Bc6hUfloat | Format::Bc6hSfloat => {
+            (wgsl!("square", "bc_index", "bc6h_mode", "bc6h"), &[tables::bc6h])
+        }
         Format::Bc7 => (wgsl!("square", "bc_index", "bc7"), &[tables::bc7]),
         Format::Etc1 => (wgsl!("square", "etc", "etc_color", "etc1"), &[tables::etc_color]),
         Format::Etc2Rgb => (wgsl!("square", "etc", "etc_color", "etc2_rgb"), &[tables::etc_color]),
@@ -143,6 +147,6 @@ pub fn texels_of_an_element(format: Format) -> u32 {
     if format.texel().bytes() == 2 { 2 } else { 1 }
 }
 
-fn is_signed(format: Format) -> bool {
+pub(super) fn is_signed(format: Format) -> bool {
     format == Format::Bc6hSfloat || matches!(format.texel(), Texel::R16Snorm | Texel::Rg16Snorm)
 }

@@ -1,7 +1,8 @@
-//! The decoders' tables as words of a storage buffer, from those that the CPU uses.
+//! The tables of decoders and encoders as words of a storage buffer, from those that the CPU uses.
 
 use crate::astc::ise;
 use crate::bc::{self, color, partition};
+use crate::encode::{bc1, bc7};
 use crate::etc;
 use std::fmt::Write;
 
@@ -90,7 +91,18 @@ pub fn bc6h(tables: &mut Tables) {
         let [red, green, blue] = mode.deltas;
         let start = end;
         end += mode.runs.len() as u32;
-        [mode.regions, mode.transformed.into(), mode.precision, red, green, blue, mode.header, start, end]
+        [
+            mode.regions,
+            mode.transformed.into(),
+            mode.precision,
+            red,
+            green,
+            blue,
+            mode.header,
+            mode.code,
+            start,
+            end,
+        ]
     };
     tables.words("MODES", bc::bc6h::MODES.iter().flat_map(row));
     let run = |&(component, first, last): &bc::bc6h::Run| u32::from_le_bytes([component, first, last, 0]);
@@ -122,4 +134,21 @@ pub fn astc(tables: &mut Tables) {
     tables.bytes("FINEST", &rows);
     tables.bytes("VALUES", ise::VALUES.as_flattened());
     tables.bytes("WEIGHTS", ise::WEIGHTS.as_flattened());
+}
+
+/// For each byte the codes of end points that an encoder gives blocks of that colour, the second in the next byte of a word.
+fn pairs(pairs: &[[u8; 2]; 256]) -> impl Iterator<Item = u32> {
+    pairs.iter().map(|&[first, second]| u32::from_le_bytes([first, second, 0, 0]))
+}
+
+/// Single colours of BC1, of five bits and of six.
+pub fn bc1_single(tables: &mut Tables) {
+    let [five, six] = &*bc1::NEAREST;
+    tables.words("NEAREST_5", pairs(five));
+    tables.words("NEAREST_6", pairs(six));
+}
+
+/// Single colours of BC7.
+pub fn bc7_single(tables: &mut Tables) {
+    tables.words("SOLID", pairs(&bc7::SOLID));
 }

@@ -142,7 +142,7 @@ fn once<S: Simd, const TOP: usize>(
 
 /// For each value of eight bits the pair of codes, of five and of six bits, for which the colour at a third of the way is
 /// nearest to it.
-static NEAREST: LazyLock<[[[u8; 2]; 256]; 2]> = LazyLock::new(|| [nearest(31), nearest(63)]);
+pub static NEAREST: LazyLock<[[[u8; 2]; 256]; 2]> = LazyLock::new(|| [nearest(31), nearest(63)]);
 
 fn nearest(top: u32) -> [[u8; 2]; 256] {
     // Parts of 3 * top, as the colours are.

@@ -6,9 +6,9 @@
 
 #![allow(clippy::needless_range_loop, reason = "lanes are filled by loops over places of several arrays")]
 
-mod bc1;
+pub(crate) mod bc1;
 mod bc6h;
-mod bc7;
+pub(crate) mod bc7;
 mod eac;
 mod etc;
 mod fields;

@@ -1,11 +1,11 @@
-// What all decoders share: the picture, tables, blocks, and bits of a block.
+// What all programs share: the picture, tables, and bits of a block.
 
 struct Picture {
     // Width, height and depth in texels.
     size: vec3<u32>,
-    // Elements of `texels` from a row to the next.
+    // Elements of texels from a row to the next.
     pitch: u32,
-    // Blocks along each axis.
+    // Blocks along each axis; of encoders with those of the padding of rows.
     blocks: vec3<u32>,
     // Of ASTC: the index of the profile in `Profile::ALL`.
     profile: u32,

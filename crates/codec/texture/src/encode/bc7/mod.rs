@@ -73,7 +73,7 @@ pub fn encode<S: Simd>(simd: S, blocks: &Blocks<S>, quality: Quality) -> Words {
 
 /// For each value of eight bits two codes of seven bits between which mode 5's second colour, (43 a + 21 b + 32) / 64, is that
 /// value.
-const SOLID: [[u8; 2]; 256] = {
+pub const SOLID: [[u8; 2]; 256] = {
     let mut out = [[0; 2]; 256];
     let mut from = 0usize;
     while from < 128 {
