@@ -44,33 +44,6 @@ pub fn files() -> Vec<Vec<u8>> {
     seeds
 }
 
-const LAYOUTS: [Layout; 15] = [
-    Layout::Planar,
-    Layout::PlanarAlpha,
-    Layout::SemiPlanar,
-    Layout::SemiPlanarSwapped,
-    Layout::PackedYuyv,
-    Layout::PackedUyvy,
-    Layout::PackedYvyu,
-    Layout::PackedVyuy,
-    Layout::PackedV210,
-    Layout::PackedVuya,
-    Layout::PackedUyva,
-    Layout::PackedAyuv,
-    Layout::PackedVyua,
-    Layout::PackedY410,
-    Layout::Mono,
-];
-
-const SUBSAMPLINGS: [Subsampling; 6] = [
-    Subsampling::S410,
-    Subsampling::S411,
-    Subsampling::S420,
-    Subsampling::S422,
-    Subsampling::S440,
-    Subsampling::S444,
-];
-
 /// Bytes that say what a frame and its conversion are; its samples follow.
 const HEADER: usize = 6;
 
@@ -85,8 +58,8 @@ pub fn yuv(data: &[u8]) {
         return;
     };
     let format = Format {
-        layout: pick(LAYOUTS, layout),
-        subsampling: pick(SUBSAMPLINGS, subsampling),
+        layout: pick(Layout::ALL, layout),
+        subsampling: pick(Subsampling::ALL, subsampling),
         bits: u32::from(bits % 20),
         high: bits & 128 != 0,
     };
@@ -121,13 +94,13 @@ pub fn yuv(data: &[u8]) {
 /// Inputs to start from: a frame of every layout.
 pub fn frames() -> Vec<Vec<u8>> {
     let frame = |(i, layout): (usize, Layout)| {
-        let subsampling = layout.subsampling().unwrap_or(pick(SUBSAMPLINGS, i as u8));
-        let place = SUBSAMPLINGS.iter().position(|&of| of == subsampling).unwrap_or_default();
+        let subsampling = layout.subsampling().unwrap_or(pick(Subsampling::ALL, i as u8));
+        let place = Subsampling::ALL.iter().position(|&of| of == subsampling).unwrap_or_default();
         let bits = layout.bits().unwrap_or([8, 10, 16][i % 3]);
         let header: [u8; HEADER] = [i as u8, place as u8, bits as u8, 3, 4, (i as u8).wrapping_mul(37)];
         let format = Format { layout, subsampling, bits, high: false };
         let bytes = format.bytes(9, 4).expect("a small frame");
         header.into_iter().chain((0..bytes).map(|at| (at as u8).wrapping_mul(29))).collect()
     };
-    LAYOUTS.into_iter().enumerate().map(frame).collect()
+    Layout::ALL.into_iter().enumerate().map(frame).collect()
 }

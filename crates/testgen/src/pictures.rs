@@ -31,6 +31,26 @@ pub fn steps(halves: &[u8]) -> impl Iterator<Item = f64> {
     halves.as_chunks().0.iter().flat_map(rgb)
 }
 
+/// A side of the picture of [`every_half`].
+pub const EVERY_HALF: usize = 1024;
+
+/// RGBA of halves with a colour to each block of 4x4 texels: every half is a red, another green and a third blue.
+pub fn every_half() -> Vec<u8> {
+    let half = |x: usize, y: usize| (x / 4 + y / 4 * 256) as u16;
+    let places = (0..EVERY_HALF).flat_map(|y| (0..EVERY_HALF).map(move |x| (x, y)));
+    let texel = |half: u16| [half, half ^ 0x0155, !half, 0x3c00].map(u16::to_le_bytes);
+    places.flat_map(|(x, y)| texel(half(x, y))).flatten().collect()
+}
+
+/// The finite half nearest to one, without a sign unless there are signs; 0 for a NaN.
+pub fn nearest_finite(half: u16, signed: bool) -> u16 {
+    match (half & 0x7fff, half >> 15) {
+        (0x7c01.., _) | (0, _) => 0,
+        (_, 1) if !signed => 0,
+        (magnitude, sign) => magnitude.min(0x7bff) | sign << 15,
+    }
+}
+
 /// Noise of a value at each corner of a grid, smooth between them.
 struct Noise {
     values: Vec<f32>,

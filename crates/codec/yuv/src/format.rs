@@ -59,6 +59,16 @@ pub enum Subsampling {
 }
 
 impl Subsampling {
+    /// All of them.
+    pub const ALL: [Subsampling; 6] = [
+        Subsampling::S410,
+        Subsampling::S411,
+        Subsampling::S420,
+        Subsampling::S422,
+        Subsampling::S440,
+        Subsampling::S444,
+    ];
+
     /// Luma samples to a chroma sample along x and y.
     pub const fn factors(self) -> [usize; 2] {
         match self {
@@ -82,6 +92,25 @@ pub(crate) struct Packed {
 }
 
 impl Layout {
+    /// All of them.
+    pub const ALL: [Layout; 15] = [
+        Layout::Planar,
+        Layout::PlanarAlpha,
+        Layout::SemiPlanar,
+        Layout::SemiPlanarSwapped,
+        Layout::PackedYuyv,
+        Layout::PackedUyvy,
+        Layout::PackedYvyu,
+        Layout::PackedVyuy,
+        Layout::PackedV210,
+        Layout::PackedVuya,
+        Layout::PackedUyva,
+        Layout::PackedAyuv,
+        Layout::PackedVyua,
+        Layout::PackedY410,
+        Layout::Mono,
+    ];
+
     /// The order of a packed layout.
     pub(crate) const fn packed(self) -> Option<Packed> {
         let (first, alpha) = match self {

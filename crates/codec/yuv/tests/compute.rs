@@ -21,29 +21,11 @@ fn converter() -> Option<Converter> {
 }
 
 fn layouts() -> impl Iterator<Item = (Layout, Subsampling)> {
-    let plain = [Layout::Planar, Layout::PlanarAlpha, Layout::SemiPlanar, Layout::SemiPlanarSwapped];
-    let samplings = [
-        Subsampling::S410,
-        Subsampling::S411,
-        Subsampling::S420,
-        Subsampling::S422,
-        Subsampling::S440,
-        Subsampling::S444,
-    ];
-    let packed = [
-        Layout::PackedYuyv,
-        Layout::PackedUyvy,
-        Layout::PackedYvyu,
-        Layout::PackedVyuy,
-        Layout::PackedV210,
-        Layout::PackedVuya,
-        Layout::PackedUyva,
-        Layout::PackedAyuv,
-        Layout::PackedVyua,
-        Layout::PackedY410,
-    ];
-    let packed = packed.into_iter().filter_map(|layout| Some((layout, layout.subsampling()?)));
-    plain.into_iter().flat_map(move |layout| samplings.map(|s| (layout, s))).chain(packed)
+    let layouts = Layout::ALL.into_iter().filter(|&layout| layout != Layout::Mono);
+    layouts.flat_map(|layout| {
+        let of = Subsampling::ALL.into_iter();
+        of.filter(move |&s| layout.subsampling().is_none_or(|own| own == s)).map(move |s| (layout, s))
+    })
 }
 
 fn any_conversion(rng: &mut Rng) -> Conversion {

@@ -6,15 +6,6 @@ use xenoglot_yuv::{
     convert, convert_rgba8, convert_rgba8_with, sample,
 };
 
-const SUBSAMPLINGS: [Subsampling; 6] = [
-    Subsampling::S410,
-    Subsampling::S411,
-    Subsampling::S420,
-    Subsampling::S422,
-    Subsampling::S440,
-    Subsampling::S444,
-];
-
 /// Planes of luma, Cb, Cr and alpha, of 8 or 16 bits.
 struct Planes {
     size: [usize; 2],
@@ -150,7 +141,7 @@ fn close(shown: [f32; 4], meant: [f64; 4]) -> bool {
 #[test]
 fn texels_are_those_of_the_model() {
     let mut rng = Rng::new(5);
-    for subsampling in SUBSAMPLINGS {
+    for subsampling in Subsampling::ALL {
         for (bits, size) in [(8, [37, 11]), (16, [1, 3]), (16, [530, 2]), (8, [16, 9])] {
             let planes = Planes::random(&mut rng, subsampling, bits, size);
             for conversion in conversions() {
@@ -183,7 +174,7 @@ fn texels_are_those_of_the_model() {
 #[test]
 fn samples_at_centres() {
     let mut rng = Rng::new(6);
-    for subsampling in SUBSAMPLINGS {
+    for subsampling in Subsampling::ALL {
         let size = [23, 9];
         let planes = Planes::random(&mut rng, subsampling, 8, size);
         let places: Vec<[f32; 2]> = (0..size[0] * size[1])
@@ -212,7 +203,7 @@ fn samples_at_centres() {
 #[test]
 fn samples_at_any_place() {
     let mut rng = Rng::new(7);
-    for subsampling in SUBSAMPLINGS {
+    for subsampling in Subsampling::ALL {
         for size in [[23, 9], [2, 40], [1, 1]] {
             let planes = Planes::random(&mut rng, subsampling, 16, size);
             // Multiples of 1/64 are exact, and those of 1/4 are left out: the nearest is not clear half way.

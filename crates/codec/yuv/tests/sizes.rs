@@ -7,32 +7,8 @@ use xenoglot_yuv::{
 };
 
 fn format() -> impl Strategy<Value = Format> {
-    use Layout::*;
-    let layout = proptest::sample::select(vec![
-        Planar,
-        PlanarAlpha,
-        SemiPlanar,
-        SemiPlanarSwapped,
-        PackedYuyv,
-        PackedUyvy,
-        PackedYvyu,
-        PackedVyuy,
-        PackedV210,
-        PackedVuya,
-        PackedUyva,
-        PackedAyuv,
-        PackedVyua,
-        PackedY410,
-        Mono,
-    ]);
-    let subsampling = proptest::sample::select(vec![
-        Subsampling::S410,
-        Subsampling::S411,
-        Subsampling::S420,
-        Subsampling::S422,
-        Subsampling::S440,
-        Subsampling::S444,
-    ]);
+    let layout = proptest::sample::select(Layout::ALL.to_vec());
+    let subsampling = proptest::sample::select(Subsampling::ALL.to_vec());
     (layout, subsampling, 0u32..20, any::<bool>()).prop_map(|(layout, subsampling, bits, high)| Format {
         layout,
         subsampling,

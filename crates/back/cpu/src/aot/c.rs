@@ -8,8 +8,8 @@
 //! Accesses to memory are inline assembly with a second way out (`asm goto`), the handler of signals' to take: only there are the
 //! registers that changed written to their homes. On the usual way an access is one instruction.
 //!
-//! Ways out share their code: there is one for each set of registers to be written, which writes some of them and goes on to that for
-//! the others.
+//! Ways out share their code. There is a block for each set of registers to be written; it jumps to that of its largest subset after
+//! it has written the others.
 
 use crate::accesses::{Accesses, extension, split};
 use crate::error::CompileError;

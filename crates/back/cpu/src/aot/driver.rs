@@ -41,8 +41,8 @@ const MEANING: &[&str] = &[
     "-fvisibility=hidden",
 ];
 
-/// No vectors: there are no loops that accesses let the compiler vectorise, and of stores of registers side by side, on the way
-/// out after an access that failed, it would make the vector before the access, on the usual way.
+/// The compiler makes no vectors by itself. Accesses are inline assembly, so that it could vectorise no loop. Where the way out after
+/// a failed access stores registers to neighbouring homes, it would build a vector of them before the access, on the usual path.
 const NO_VECTORS: &[&str] = &["-fno-tree-vectorize", "-fno-tree-slp-vectorize"];
 
 /// How to compile.

@@ -77,8 +77,8 @@ ROUND(ceil_f64, f64, "roundsd", 2)
 ROUND(trunc_f32, f32, "roundss", 3)
 ROUND(trunc_f64, f64, "roundsd", 3)
 
-// A float of an integer, which may be inexact. The C compiler takes that for an operation without effects, and would leave it out where the
-// float is not used, or do it early: an integer and a float that it knows nothing of keep the conversion where it is.
+// A conversion of an integer to a float, which may be inexact. The C compiler knows nothing of that exception: it would leave out a
+// conversion whose result is not used, and move others. Empty assembly that takes operand and result keeps each where it is.
 #define OF_INTEGER(name, type, of) \
     static inline type name(of v) { type r; __asm__ volatile("" : "+r"(v)); r = (type)v; __asm__ volatile("" : "+x"(r)); return r; }
 OF_INTEGER(f32_of_i32, f32, i32)
