@@ -77,7 +77,8 @@ impl Memory {
         let frames = self.frames.base().expose_provenance() as u64;
         if host.frames != frames {
             host.frames = frames;
-            for (page, &entry) in self.table.iter().enumerate() {
+            for page in self.touched.pages() {
+                let entry = self.table.get(page).copied().unwrap_or_default();
                 if entry != 0 {
                     host.set(page, entry);
                 }

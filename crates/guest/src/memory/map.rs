@@ -109,8 +109,8 @@ impl Memory {
     pub fn window(&mut self) -> Option<*mut u8> {
         if self.frames.window().is_none() {
             let mut frames = Frames::in_window()?;
-            // Pages that are not mapped are left alone: the table of a small program stays mostly untouched memory.
-            for (page, entry) in self.table.iter_mut().enumerate().filter(|(_, entry)| **entry != 0) {
+            for page in self.touched.pages() {
+                let Some(entry) = self.table.get_mut(page).filter(|entry| **entry != 0) else { continue };
                 if *entry & OWNED != 0 {
                     let moved = (page as u32) << PAGE_BITS | *entry & OFFSET;
                     let bytes = self.frames.bytes(*entry, 0, PAGE_BYTES as usize);
@@ -225,7 +225,7 @@ impl Memory {
         {
             copy.frames = frames;
         }
-        for (page, &entry) in self.table.iter().enumerate().filter(|(_, entry)| **entry != 0) {
+        for (page, entry) in self.entries() {
             copy.set_entry(page, entry & OFFSET & !(OWNED | CODE));
             if entry & OWNED != 0 {
                 let address = (page as u32) << PAGE_BITS;
@@ -239,7 +239,7 @@ impl Memory {
     /// The mapped areas in order: runs of pages with the same rights.
     pub fn areas(&self) -> Vec<(std::ops::Range<u64>, Rights)> {
         let mut out: Vec<(std::ops::Range<u64>, Rights)> = Vec::new();
-        for (page, &entry) in self.table.iter().enumerate().filter(|(_, entry)| **entry & MAPPED != 0) {
+        for (page, entry) in self.entries().filter(|(_, entry)| entry & MAPPED != 0) {
             let (start, rights) = ((page as u64) << PAGE_BITS, super::rights(entry));
             match out.last_mut() {
                 Some((range, same)) if range.end == start && *same == rights => range.end += 1 << PAGE_BITS,

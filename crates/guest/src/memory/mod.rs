@@ -117,9 +117,34 @@ pub struct Fault {
 /// The words of a page that an engine translated: a bit each.
 type Words = [u64; 16];
 
+/// The parts of the table that ever had an entry other than zero, a bit for each of [`PART`] pages. A walk over the whole
+/// table would read 4 MiB, most of which a small program never touches.
+#[derive(Clone, Copy, Default)]
+struct Touched([u64; PAGES / PART / 64]);
+
+/// Pages in a part of the table: 4 KiB of entries.
+const PART: usize = 1024;
+
+impl Touched {
+    fn add(&mut self, page: usize) {
+        let part = page / PART;
+        if let Some(bits) = self.0.get_mut(part / 64) {
+            *bits |= 1 << (part % 64);
+        }
+    }
+
+    /// The pages of these parts, in order.
+    fn pages(self) -> impl Iterator<Item = usize> {
+        let parts = (0..PAGES / PART)
+            .filter(move |&part| self.0.get(part / 64).is_some_and(|bits| bits >> (part % 64) & 1 != 0));
+        parts.flat_map(|part| part * PART..(part + 1) * PART)
+    }
+}
+
 /// Memory of a guest.
 pub struct Memory {
     table: Box<[u32; PAGES]>,
+    touched: Touched,
     frames: Frames,
     /// Pages with frames of their own, and how many there may be.
     owned: u32,
@@ -147,6 +172,7 @@ impl Memory {
         let limit = (limit >> PAGE_BITS).min(PAGES as u64 - 1) as u32;
         Memory {
             table,
+            touched: Touched::default(),
             frames: Frames::new(),
             owned: 0,
             limit,
@@ -168,6 +194,12 @@ impl Memory {
         self.table[(address >> PAGE_BITS) as usize]
     }
 
+    /// The entries that are not zero, with their pages, in order.
+    fn entries(&self) -> impl Iterator<Item = (usize, u32)> {
+        let entries = self.touched.pages().filter_map(|page| Some((page, *self.table.get(page)?)));
+        entries.filter(|&(_, entry)| entry != 0)
+    }
+
     /// Sets the entry of a page, with the bits of the fast path put right.
     fn set_entry(&mut self, page: usize, entry: u32) {
         let Some(&before) = self.table.get(page) else { return };
@@ -178,6 +210,9 @@ impl Memory {
             } else {
                 self.close(page..page + 1);
             }
+        }
+        if entry != 0 {
+            self.touched.add(page);
         }
         if let Some(place) = self.table.get_mut(page) {
             *place = entry;
