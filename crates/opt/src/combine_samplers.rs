@@ -11,11 +11,11 @@
 //! comparisons, it is declared again as `texture_sampler`, at the next bindings that are free. Handles that are chosen at run time stay apart,
 //! and so does the whole module then, for the back end to refuse.
 
-use crate::{Changed, Lacks};
+use crate::{Changed, Lacks, edit};
 use smallvec::SmallVec;
 use xenoglot_ir::list::ValueList;
 use xenoglot_ir::stage::Samplers;
-use xenoglot_ir::{Function, Imm, Inst, Kind, Module, Op, Resource, Type, Value};
+use xenoglot_ir::{Function, Imm, Inst, Kind, Module, Op, Resource, Value};
 
 /// A texture with a sampler of an array or not, for comparisons or not.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -139,7 +139,7 @@ fn rewrite(f: &mut Function, combined: &[(Pair, Resource)]) -> bool {
                     args.remove(1);
                 }
                 if resource != pair.texture {
-                    args[0] = taken(f, block, args[0], resource);
+                    args[0] = edit::take_handle(f, block, args[0], resource);
                 }
                 f.insts[inst].args = ValueList::from_slice(&args, &mut f.pool);
             }
@@ -147,14 +147,4 @@ fn rewrite(f: &mut Function, combined: &[(Pair, Resource)]) -> bool {
         }
     }
     changed
-}
-
-/// A handle of `resource`, taken as `handle` is.
-fn taken(f: &mut Function, block: xenoglot_ir::Block, handle: Value, resource: Resource) -> Value {
-    let Some(inst) = f.def_inst(handle) else { return handle };
-    let (element, data) = (f.args(inst).to_vec(), &f.insts[inst]);
-    let (flags, guest, ty) = (data.flags, data.guest, Type::scalar(Kind::Tex));
-    let (made, v) = f.make_value(Op::ResourceHandle, flags, Imm::Resource(resource), &element, ty, guest);
-    f.blocks[block].insts.push(made);
-    v
 }

@@ -6,8 +6,8 @@ use xenoglot_ir::entity::{EntityRef as _, SecondaryMap, packed_option::PackedOpt
 use xenoglot_ir::list::{ValueList, ValuePool};
 use xenoglot_ir::module::{Builtin, Direction, Interpolation, Semantic, VarData};
 use xenoglot_ir::{
-    Bits, Block, Flags, Function, Imm, Inst, Module, NO_GUEST, Op, TermKind, Terminator, Type, Value,
-    ValueDef, Var,
+    Bits, Block, Flags, Function, Imm, Inst, Module, NO_GUEST, Op, Resource, TermKind, Terminator, Type,
+    Value, ValueDef, Var,
 };
 
 /// Values that others took the place of.
@@ -298,4 +298,14 @@ pub(crate) fn builtin_input(module: &mut Module, builtin: Builtin, ty: Type) -> 
         inner: None,
         stream: 0,
     })
+}
+
+/// A handle of `resource`, taken as `handle` is, at the end of a block.
+pub(crate) fn take_handle(f: &mut Function, block: Block, handle: Value, resource: Resource) -> Value {
+    let Some(inst) = f.def_inst(handle) else { return handle };
+    let (element, ty, data) = (f.args(inst).to_vec(), f.ty(handle), &f.insts[inst]);
+    let (flags, guest) = (data.flags, data.guest);
+    let (made, v) = f.make_value(Op::ResourceHandle, flags, Imm::Resource(resource), &element, ty, guest);
+    f.blocks[block].insts.push(made);
+    v
 }

@@ -1,6 +1,6 @@
 //! What a host lacks.
 
-use crate::{legalize, lower_absent, lower_floats, lower_narrow};
+use crate::{legalize, lower_absent, lower_floats, lower_levels, lower_narrow};
 
 /// What a host lacks, so that passes make it of what the host has. The default lacks nothing.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
@@ -33,6 +33,14 @@ pub struct Lacks {
     pub texel_buffers: bool,
     /// Textures and images of one dimension: made of two-dimensional ones of height 1.
     pub texture_lines: bool,
+    /// Levels of detail that are asked for or bounded, and offsets of gathers.
+    pub levels: lower_levels::Options,
+    /// Derivatives in compute shaders: made of exchanges within quads.
+    pub compute_derivatives: bool,
+    /// Whether an invocation of a fragment shader is a helper: it remembers.
+    pub helpers: bool,
+    /// Several resources at a binding: all but the first are moved.
+    pub shared_bindings: bool,
     /// Arrays of buffers: made of so many single ones. `None`, or 0, leaves them as they are.
     pub buffer_arrays: Option<u32>,
     /// Arrays of textures, samplers and images without bound: they get as many elements as those of buffers.
@@ -74,6 +82,10 @@ impl Lacks {
         separate_samplers: false,
         texel_buffers: true,
         texture_lines: true,
+        levels: lower_levels::Options::ALL,
+        compute_derivatives: true,
+        helpers: true,
+        shared_bindings: true,
         buffer_arrays: Some(8),
         unbounded_arrays: true,
         location_components: true,

@@ -52,10 +52,13 @@ mod lacks;
 pub mod legalize;
 pub mod licm;
 pub mod lower_absent;
+pub mod lower_derivatives;
 pub mod lower_draw_parameters;
 pub mod lower_float64;
 pub mod lower_floats;
+pub mod lower_helpers;
 pub mod lower_int64;
+pub mod lower_levels;
 pub mod lower_memory;
 pub mod lower_narrow;
 pub mod lower_signed_atomics;
@@ -68,6 +71,8 @@ pub mod promote;
 pub mod quads;
 pub mod relax;
 pub mod scalarize;
+pub mod separate_bindings;
+pub mod separate_comparisons;
 pub mod separate_samplers;
 pub mod session;
 pub mod simplify;
@@ -82,4 +87,4 @@ pub use xenoglot_ir::analysis::Changed;
 
 /// Counts the changes of what all passes share: the pass list, and what edits functions and knows of them. Passes have
 /// versions of their own ([`Pass::version`]). Both are part of a cache's keys.
-pub const VERSION: u16 = 17;
+pub const VERSION: u16 = 18;

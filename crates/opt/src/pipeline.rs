@@ -7,9 +7,10 @@ use crate::session::{Run, Session};
 use crate::{
     Changed, Context, Lacks, add_position, block_params, branch_fold, combine_samplers, constant_fold,
     copy_propagate, cse, dead_code, flatten, join_components, legalize, licm, lower_absent,
-    lower_draw_parameters, lower_float64, lower_floats, lower_int64, lower_memory, lower_narrow,
-    lower_signed_atomics, lower_subgroups, lower_texel_buffers, lower_texture_lines, lower_wide_atomics,
-    promote, quads, relax, scalarize, separate_samplers, simplify, split_arrays,
+    lower_derivatives, lower_draw_parameters, lower_float64, lower_floats, lower_helpers, lower_int64,
+    lower_levels, lower_memory, lower_narrow, lower_signed_atomics, lower_subgroups, lower_texel_buffers,
+    lower_texture_lines, lower_wide_atomics, promote, quads, relax, scalarize, separate_bindings,
+    separate_comparisons, separate_samplers, simplify, split_arrays,
 };
 use std::time::{Duration, Instant};
 use xenoglot_ir::verify::{VerifyErrors, verify, verify_func};
@@ -73,11 +74,16 @@ passes! {
     join_components 2 Module "variables at one location become one vector",
     add_position 1 Module "vertex shaders without a position get one",
     separate_samplers 1 Module "textures that come with their sampler get one of their own",
-    combine_samplers 1 Module "textures without a sampler get the one that they are sampled with",
+    combine_samplers 2 Module "textures without a sampler get the one that they are sampled with",
     lower_absent 2 Module "features that the host does not have at all are what devices without them have",
     lower_draw_parameters 1 Module "what a draw begins with is read from a uniform buffer",
     lower_texel_buffers 2 Module "buffers of texels become storage buffers",
     lower_texture_lines 1 Module "textures of one dimension become rows of two-dimensional ones",
+    lower_helpers 1 Module "invocations remember whether they are helpers",
+    lower_levels 1 Module "levels of detail and offsets of gathers are computed",
+    lower_derivatives 1 Module "derivatives of compute shaders are differences within quads",
+    separate_comparisons 1 Module "textures that are compared with and read otherwise are declared twice",
+    separate_bindings 1 Module "resources at one binding get others",
     split_arrays 1 Module "arrays of buffers become single buffers",
     lower_floats 5 Module "float arithmetic that the host lacks is computed in integers, wider floats or by `fma`",
     lower_narrow 2 Module "integers and floats of less than 32 bits become 32 bits wide",
@@ -308,8 +314,21 @@ pub fn optimize<O: Observer>(
     if lacks.texture_lines {
         run_module(module, "lower_texture_lines", lacks, observer)?;
     }
+    if lacks.helpers {
+        run_module(module, "lower_helpers", lacks, observer)?;
+    }
+    if lacks.levels.any() {
+        run_module(module, "lower_levels", lacks, observer)?;
+    }
+    if lacks.compute_derivatives {
+        run_module(module, "lower_derivatives", lacks, observer)?;
+    }
     if lacks.buffer_arrays.is_some() {
         run_module(module, "split_arrays", lacks, observer)?;
+    }
+    if lacks.shared_bindings {
+        run_module(module, "separate_comparisons", lacks, observer)?;
+        run_module(module, "separate_bindings", lacks, observer)?;
     }
     if lacks.floats.any() {
         run_module(module, "lower_floats", lacks, observer)?;

@@ -56,7 +56,7 @@ pub use versions::versions;
 use thiserror::Error;
 
 /// Version of what this crate does between front ends, passes and writers. See [`versions`](fn@versions).
-pub const VERSION: u16 = 15;
+pub const VERSION: u16 = 16;
 
 /// Why something was not translated.
 #[derive(Debug, Error)]

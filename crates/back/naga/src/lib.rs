@@ -13,7 +13,10 @@
 //!   front of the body, and panic or write undeclared names where it uses what the body computes;
 //! * no float controls and no `NoContraction`'s effect: the target languages have nothing like them, so results
 //!   there are as exact as their compilers are by themselves;
-//! * no 8-bit and 16-bit integers, which WGSL lacks.
+//! * no 8-bit and 16-bit integers, which WGSL lacks;
+//! * copies of what subgroup ops and atomics take from other blocks, and amounts of shifts as words;
+//! * functions that take an image for accesses to elements of arrays, whose type naga's reader does not find. They, and counts of
+//!   layers, are put right in the module that it makes.
 //!
 //! ```
 //! use xenoglot_ir::text::{Limits, parse};
@@ -42,6 +45,8 @@
 //! ```
 #![deny(missing_docs)]
 
+mod repair;
+
 use naga::back::{hlsl, msl, wgsl};
 use naga::front::spv;
 use naga::valid::{Capabilities, ModuleInfo, ValidationFlags, Validator};
@@ -51,7 +56,7 @@ use thiserror::Error;
 pub use naga::back::hlsl::ShaderModel;
 
 /// Counts the changes of this crate's code that change what it makes: part of a cache's keys.
-pub const VERSION: u16 = 2;
+pub const VERSION: u16 = 3;
 
 /// The register space of push constants in HLSL: they are at `b0` there.
 pub const ROOT_CONSTANTS_SPACE: u8 = 200;
@@ -217,8 +222,9 @@ fn read(words: &[u32], options: &Options, language: &Language) -> Result<(naga::
         strict_capabilities: true,
         ..spv::Options::default()
     };
-    let module =
+    let mut module =
         spv::Frontend::new(words.iter().copied(), &reader).parse().map_err(|e| Error::Read(e.to_string()))?;
+    repair::repair(&mut module);
     let all = Capabilities::all();
     let info = match validate(&module, all - language.lacks) {
         Ok(info) => info,

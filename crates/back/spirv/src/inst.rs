@@ -411,15 +411,18 @@ impl Body<'_, '_> {
         Ok(())
     }
 
+    /// An operand of an op on subgroups.
+    fn lane_operand(&mut self, args: &[Value], n: usize) -> Result<Id, Reason> {
+        let (id, v) = (self.arg(args, n)?, *args.get(n).ok_or(OPERANDS)?);
+        let ty = self.function.ty(v);
+        Ok(self.unit().here(ty, id))
+    }
+
     fn subgroup(&mut self, op: Op, info: SubgroupInfo, args: &[Value], ty: Type) -> Result<Id, Reason> {
         if info.width != 0 && info.width != self.shared.unit.options.subgroup_width {
             return Err(Reason::Unsupported("the host's subgroups are not known to have the guest's width"));
         }
         let all = self.unit().u32(HostScope::Subgroup as u32);
-        let arg = match args.first() {
-            Some(&v) => Some((self.value(v), self.function.ty(v))),
-            None => None,
-        };
         let stage = self.shared.module.stage;
         let unary = |op: S, capability| (op, capability);
         let (host, capability) = match op {
@@ -444,7 +447,7 @@ impl Body<'_, '_> {
             }
             Op::SgBallot => {
                 self.subgroups(Capability::GroupNonUniformBallot)?;
-                let (value, _) = arg.ok_or(OPERANDS)?;
+                let value = self.lane_operand(args, 0)?;
                 let unit = self.unit();
                 let mask = unit.op(S::GroupNonUniformBallot, Type::I32X4, &[all, value]);
                 if ty == Type::I32X4 {
@@ -474,7 +477,7 @@ impl Body<'_, '_> {
             }
             Op::SgQuadSwap | Op::SgQuadBroadcast => {
                 self.subgroups(Capability::GroupNonUniformQuad)?;
-                let (value, which) = (self.arg(args, 0)?, self.arg(args, 1)?);
+                let (value, which) = (self.lane_operand(args, 0)?, self.lane_operand(args, 1)?);
                 let host = if op == Op::SgQuadSwap {
                     S::GroupNonUniformQuadSwap
                 } else {
@@ -488,7 +491,7 @@ impl Body<'_, '_> {
             return Err(Reason::Unsupported("votes on vectors"));
         }
         self.subgroups(capability)?;
-        let (value, _) = arg.ok_or(OPERANDS)?;
+        let value = self.lane_operand(args, 0)?;
         let mut words: SmallVec<[u32; 3]> = SmallVec::from_slice(&[all]);
         match op {
             Op::SgReduce => words.push(GroupOperation::Reduce as u32),
@@ -511,7 +514,7 @@ impl Body<'_, '_> {
 
     /// Another lane's value. The host's is undefined where that lane is not active or none: there the own one is taken.
     fn shuffle_lanes(&mut self, op: Op, args: &[Value], ty: Type) -> Result<Id, Reason> {
-        let (value, second) = (self.arg(args, 0)?, self.arg(args, 1)?);
+        let (value, second) = (self.lane_operand(args, 0)?, self.lane_operand(args, 1)?);
         let (host, capability, source) = match op {
             Op::SgShuffle => (S::GroupNonUniformShuffle, Capability::GroupNonUniformShuffle, None),
             Op::SgShuffleXor => {

@@ -1,11 +1,12 @@
 //! Textures, samplers and images: the ops on them; [`declare`] has their declarations.
 
 mod declare;
+mod element;
 
 use crate::body::Body;
 use crate::error::Reason;
 use crate::rays::structure_type;
-use crate::unit::Id;
+use crate::unit::{Id, Unit};
 pub(crate) use declare::Textures;
 use declare::{Opaque, texel_type};
 use smallvec::SmallVec;
@@ -59,6 +60,24 @@ impl Read {
     fn of(texel: Id) -> Read {
         Read { texel, resident: None }
     }
+}
+
+/// The type of integer coordinates.
+fn place_type(unit: &mut Unit, info: TexInfo) -> Id {
+    let lanes = info.spatial() + u8::from(info.arrayed);
+    unit.ty(Type::new(Kind::I32, lanes).unwrap_or(Type::I32))
+}
+
+/// The size of an array in what naga reads: naga takes it for that of a layer, and `xenoglot-naga` finds the count of layers where
+/// the last component alone is taken.
+fn size_in_parts(unit: &mut Unit, info: TexInfo, ty: Type, size: Id) -> Id {
+    if !unit.options.portable_ops || !info.arrayed {
+        return size;
+    }
+    let scalar = Type::scalar(ty.kind());
+    let parts: Words =
+        (0..u32::from(ty.lanes())).map(|lane| unit.op(S::CompositeExtract, scalar, &[size, lane])).collect();
+    unit.op_of(S::CompositeConstruct, ty, &parts)
 }
 
 impl Body<'_, '_> {
@@ -162,6 +181,13 @@ impl Body<'_, '_> {
         if reads && kind != Some(expected) {
             return Err(Reason::Invalid("texels are not what the texture has"));
         }
+        let unit = self.unit();
+        if unit.options.portable_ops && info.arrayed {
+            // naga takes the coordinates within a layer from those with it, and panics where it does not know their type.
+            for kind in [Kind::F32, Kind::I32] {
+                unit.ty(Type::new(kind, info.spatial()).unwrap_or(Type::scalar(kind)));
+            }
+        }
         if opaque.storage {
             return self.image(op, info, (opaque, loaded), &args[1..], ty);
         }
@@ -225,7 +251,10 @@ impl Body<'_, '_> {
     /// Reads a texel, and makes it one of the IR's types: integers without sign.
     fn read_texel(&mut self, info: TexInfo, opaque: Opaque, host: S, words: &[u32]) -> Read {
         let ty = texel_type(self.unit(), opaque);
-        let read = self.read_image(info, host, ty, words);
+        let read = match self.of_element(info, opaque, host, ty, words) {
+            Some(texel) => Read::of(texel),
+            None => self.read_image(info, host, ty, words),
+        };
         match opaque.texel {
             Texel::Sint => {
                 let ty = Type::new(opaque.texel_kind(), 4).unwrap_or(Type::I32X4);
@@ -233,6 +262,16 @@ impl Body<'_, '_> {
             }
             _ => read,
         }
+    }
+
+    /// What is read of an array's element without a filter in what naga reads.
+    fn of_element(&mut self, info: TexInfo, opaque: Opaque, host: S, texel: Id, words: &[u32]) -> Option<Id> {
+        let unit = self.unit();
+        if !opaque.array || !unit.options.portable_ops || !matches!(host, S::ImageFetch | S::ImageRead) {
+            return None;
+        }
+        let types = [opaque.image, place_type(unit, info)];
+        unit.texel_of_element(host, Some(texel), &types, words)
     }
 
     /// Words of the optional operands of an image instruction, in the order of their bits.
@@ -368,7 +407,9 @@ impl Body<'_, '_> {
         };
         let unit = self.unit();
         unit.capability(Capability::ImageQuery);
-        Ok(Read::of(unit.op_of(host, ty, &words)))
+        let made = unit.op_of(host, ty, &words);
+        let is_size = op == Op::TexQuerySize;
+        Ok(Read::of(if is_size { size_in_parts(unit, info, ty, made) } else { made }))
     }
 
     fn image(
@@ -388,7 +429,10 @@ impl Body<'_, '_> {
             };
             let unit = self.unit();
             unit.capability(Capability::ImageQuery);
-            return Ok(Some(Read::of(unit.op(host, ty.unwrap_or(Type::I32), &[id]))));
+            let ty = ty.unwrap_or(Type::I32);
+            let made = unit.op(host, ty, &[id]);
+            let is_size = op == Op::ImgQuery;
+            return Ok(Some(Read::of(if is_size { size_in_parts(unit, info, ty, made) } else { made })));
         }
         let (&coordinates, rest) = rest.split_first().ok_or(OPERANDS)?;
         let coordinates = self.value(coordinates);
@@ -422,7 +466,12 @@ impl Body<'_, '_> {
                 };
                 let mut words: Words = SmallVec::from_slice(&[id, coordinates, v]);
                 words.extend(operands);
-                unit.effect_of(S::ImageWrite, &words);
+                if opaque.array && unit.options.portable_ops {
+                    let types = [opaque.image, place_type(unit, info), texel_type(unit, opaque)];
+                    unit.texel_of_element(S::ImageWrite, None, &types, &words);
+                } else {
+                    unit.effect_of(S::ImageWrite, &words);
+                }
                 Ok(None)
             }
             _ => self.image_atomic(op, opaque, loaded, coordinates, rest).map(|id| Some(Read::of(id))),

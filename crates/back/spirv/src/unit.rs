@@ -91,7 +91,7 @@ pub(crate) struct Unit {
     numbers: [Id; 32],
     /// Their undefined values.
     undefs: [Id; 32],
-    interned: FxHashMap<Words, Id>,
+    pub(crate) interned: FxHashMap<Words, Id>,
     /// Constants whose lanes are equal, by type and a lane's bits: what is asked for most.
     splats: FxHashMap<(Type, u64), Id>,
     /// The 32-bit integers among them that are small.
@@ -482,6 +482,13 @@ impl Unit {
         self.code.extend_from_slice(&[type_id, id]);
         self.code.extend_from_slice(args);
         id
+    }
+
+    /// A value as one of the block at work. What naga's reader makes of an atomic on a value from another block is not valid, and
+    /// it panics at ops on subgroups; so in what it reads these take copies.
+    pub(crate) fn here(&mut self, ty: Type, id: Id) -> Id {
+        let is_constant = self.constants.get(id as usize).copied().unwrap_or_default();
+        if is_constant || !self.options.portable_ops { id } else { self.op(Op::CopyObject, ty, &[id]) }
     }
 
     /// Starts a block of the body; the place of what comes behind its label.

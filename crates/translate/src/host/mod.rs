@@ -30,7 +30,7 @@ pub use named::UnknownHost;
 
 use serde::{Deserialize, Serialize};
 use xenoglot_glsl::Target as Glsl;
-use xenoglot_opt::{Lacks, legalize, lower_absent, lower_floats, lower_narrow};
+use xenoglot_opt::{Lacks, legalize, lower_absent, lower_floats, lower_levels, lower_narrow};
 use xenoglot_spirv::{Capability, Version};
 
 /// What runs the code.
@@ -124,6 +124,9 @@ impl Host {
         let is_by_naga = !matches!(self.language, Language::Spirv(_) | Language::Glsl(_));
         let is_glsl = matches!(self.language, Language::Glsl(_));
         let narrow = self.lacks_narrow();
+        // Of compute shaders, in other languages than SPIR-V.
+        let has_derivatives =
+            !(is_by_naga || is_glsl) && !self.lacks_capability(Capability::ComputeDerivativeGroupLinearKHR);
         Lacks {
             // No host language has atomics that wrap at a bound, nor can any round but to nearest.
             narrow_memory: true,
@@ -154,6 +157,10 @@ impl Host {
             separate_samplers: is_glsl,
             texel_buffers: is_by_naga || matches!(self.language, Language::Glsl(Glsl::Es310)),
             texture_lines: matches!(self.language, Language::Wgsl | Language::Msl(..)),
+            levels: lower_levels::Options { queries: is_by_naga, implicit_in_compute: !has_derivatives },
+            compute_derivatives: !has_derivatives,
+            helpers: is_by_naga,
+            shared_bindings: is_by_naga,
             buffer_arrays: (is_by_naga || is_glsl).then_some(self.array_elements),
             unbounded_arrays: is_glsl,
             location_components: is_by_naga

@@ -64,7 +64,10 @@ impl Body<'_, '_> {
                 SmallVec::from_slice(&[pointer, scope, order, unequal, new, expected])
             }
             (S::AtomicCompareExchange, _) => return None,
-            (_, &[value]) => SmallVec::from_slice(&[pointer, scope, order, value]),
+            (_, &[value]) => {
+                let value = self.unit().here(ty, value);
+                SmallVec::from_slice(&[pointer, scope, order, value])
+            }
             _ => return None,
         };
         Some(self.unit().op_of(host, ty, &words))

@@ -74,10 +74,19 @@ impl Unit {
 
     /// [`Unit::shift`] by an amount below the width.
     pub(crate) fn shift_by(&mut self, op: S, ty: Type, a: Id, s: Id) -> Id {
-        match op {
-            S::ShiftRightArithmetic => self.signed_op(op, ty, a, s),
-            _ => self.op(op, ty, &[a, s]),
+        if !self.options.portable_ops {
+            return self.op(op, ty, &[a, s]);
         }
+        // Amounts are words in WGSL, of whatever is shifted; naga takes them as they are.
+        let words = Type::new(Kind::I32, ty.lanes()).filter(|_| ty.kind() != Kind::I32);
+        let s = words.map_or(s, |words| self.op(S::UConvert, words, &[s]));
+        if op != S::ShiftRightArithmetic {
+            return self.op(op, ty, &[a, s]);
+        }
+        let signed = self.signed_type(ty);
+        let a = self.op_raw(S::Bitcast, signed, &[a]);
+        let made = self.op_raw(op, signed, &[a, s]);
+        self.op(S::Bitcast, ty, &[made])
     }
 
     /// An instruction on signed integers. Ours are declared unsigned; naga goes by the type, not by the instruction, so that it
