@@ -22,7 +22,7 @@ use xenoglot_ir::{Bits, Builder, Function, Imm, Inst, Module, Op, Stage, Value, 
 /// Features that a host does not have at all.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub struct Options {
-    /// Sizes of points: they are one pixel.
+    /// Sizes of points, and places in them: they are one pixel.
     pub point_size: bool,
     /// Fragments of several pixels: each is of one.
     pub shading_rate: bool,
@@ -47,6 +47,7 @@ impl Options {
         let Semantic::Builtin(builtin) = data.semantic else { return false };
         match (builtin, data.direction) {
             (Builtin::PointSize, Direction::Output) => self.point_size,
+            (Builtin::PointCoord, Direction::Input) => self.point_size,
             (Builtin::ShadingRate, _) => self.shading_rate,
             (Builtin::Layer | Builtin::ViewportIndex, Direction::Input) => {
                 self.fragment_targets && stage == Stage::Fragment
@@ -98,7 +99,10 @@ fn function(f: &mut Function, vars: &SecondaryMap<Var, bool>, residency: bool) -
             } else if let Imm::Tex(read) = f.insts[inst].imm {
                 resident(&mut Builder::new(f, block), inst, read, &mut replaced);
             } else if f.insts[inst].op != Op::Output {
-                edit::rewrite_const(f, inst, Bits::default());
+                // The only floats among them are the place in a point: the middle of the pixel.
+                let floats = f.result(inst).map(|v| f.ty(v)).filter(|ty| ty.kind().is_float());
+                let middle = floats.map(|ty| Bits::splat(ty, 0.5f32.to_bits().into()));
+                edit::rewrite_const(f, inst, middle.unwrap_or_default());
                 f.blocks[block].insts.push(inst);
             }
         }

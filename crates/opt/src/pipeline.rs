@@ -75,7 +75,7 @@ passes! {
     add_position 1 Module "vertex shaders without a position get one",
     separate_samplers 1 Module "textures that come with their sampler get one of their own",
     combine_samplers 2 Module "textures without a sampler get the one that they are sampled with",
-    lower_absent 2 Module "features that the host does not have at all are what devices without them have",
+    lower_absent 3 Module "features that the host does not have at all are what devices without them have",
     lower_draw_parameters 1 Module "what a draw begins with is read from a uniform buffer",
     lower_texel_buffers 2 Module "buffers of texels become storage buffers",
     lower_texture_lines 1 Module "textures of one dimension become rows of two-dimensional ones",

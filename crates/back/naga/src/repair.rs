@@ -2,8 +2,8 @@
 
 use naga::compact::{KeepUnused, compact};
 use naga::{
-    Arena, Block, EntryPoint, Expression, Function, Handle, ImageClass, ImageQuery, Module, Span, Statement,
-    StorageAccess, Type, TypeInner,
+    Arena, Block, EntryPoint, Expression, Function, GlobalVariable, Handle, ImageClass, ImageQuery, Module,
+    Span, Statement, StorageAccess, Type, TypeInner, UniqueArena,
 };
 use std::collections::HashMap;
 
@@ -23,32 +23,42 @@ fn all<'a>(
     functions.iter_mut().map(|(_, f)| f).chain(entries)
 }
 
+/// The type of an image, of the variable or parameter that it is, or is an element of.
+fn image_type(
+    types: &UniqueArena<Type>,
+    variables: &Arena<GlobalVariable>,
+    f: &Function,
+    mut image: Handle<Expression>,
+) -> Option<Handle<Type>> {
+    loop {
+        let ty = match f.expressions[image] {
+            Expression::Access { base, .. } | Expression::AccessIndex { base, .. } => {
+                image = base;
+                continue;
+            }
+            Expression::GlobalVariable(var) => variables[var].ty,
+            Expression::FunctionArgument(n) => f.arguments.get(n as usize)?.ty,
+            _ => return None,
+        };
+        return match types[ty].inner {
+            TypeInner::BindingArray { base, .. } => Some(base),
+            _ => Some(ty),
+        };
+    }
+}
+
 /// Makes the last component of the size of an array of textures the count of its layers: naga reads the size as that of a layer,
 /// without this component.
 fn count_layers(module: &mut Module) {
     let Module { types, global_variables: variables, functions, entry_points, .. } = module;
     for f in all(functions, entry_points) {
-        let image_type = |mut image: Handle<Expression>| loop {
-            let ty = match f.expressions[image] {
-                Expression::Access { base, .. } | Expression::AccessIndex { base, .. } => {
-                    image = base;
-                    continue;
-                }
-                Expression::GlobalVariable(var) => variables[var].ty,
-                Expression::FunctionArgument(n) => f.arguments.get(n as usize)?.ty,
-                _ => return None,
-            };
-            return match types[ty].inner {
-                TypeInner::BindingArray { base, .. } => Some(&types[base].inner),
-                ref inner => Some(inner),
-            };
-        };
         let count = |expression: &Expression| {
             let Expression::AccessIndex { base, index: 2 } = *expression else { return None };
             let Expression::ImageQuery { image, query: ImageQuery::Size { .. } } = f.expressions[base] else {
                 return None;
             };
-            let is_array = matches!(image_type(image)?, TypeInner::Image { arrayed: true, .. });
+            let ty = image_type(types, variables, f, image)?;
+            let is_array = matches!(types[ty].inner, TypeInner::Image { arrayed: true, .. });
             is_array.then_some(Expression::ImageQuery { image, query: ImageQuery::NumLayers })
         };
         let counts: Vec<_> =
@@ -59,23 +69,52 @@ fn count_layers(module: &mut Module) {
     }
 }
 
-/// Lets the storage images of arrays be read and written: naga's reader finds what is allowed for single ones only.
+/// Lets the storage images of arrays be read and written, as they are: naga's reader finds what is allowed for single ones only.
 fn allow_elements(module: &mut Module) {
-    let types = &module.types;
-    let elements: Vec<Handle<Type>> = types
-        .iter()
-        .filter_map(|(_, ty)| match ty.inner {
-            TypeInner::BindingArray { base, .. } => Some(base),
-            _ => None,
-        })
-        .collect();
-    for element in elements {
+    let mut used: HashMap<Handle<Type>, StorageAccess> = HashMap::new();
+    for (_, ty) in module.types.iter() {
+        if let TypeInner::BindingArray { base, .. } = ty.inner {
+            used.insert(base, StorageAccess::empty());
+        }
+    }
+    if used.is_empty() {
+        return;
+    }
+    let Module { types, global_variables: variables, functions, entry_points, .. } = &mut *module;
+    for f in all(functions, entry_points) {
+        let mut uses = |image: Handle<Expression>, access: StorageAccess| {
+            let ty = image_type(types, variables, f, image);
+            if let Some(used) = ty.and_then(|ty| used.get_mut(&ty)) {
+                *used |= access;
+            }
+        };
+        for (_, expression) in f.expressions.iter() {
+            if let Expression::ImageLoad { image, .. } = *expression {
+                uses(image, StorageAccess::LOAD);
+            }
+        }
+        let mut open = vec![&f.body];
+        while let Some(block) = open.pop() {
+            for statement in block.iter() {
+                match statement {
+                    Statement::ImageStore { image, .. } => uses(*image, StorageAccess::STORE),
+                    Statement::Block(inner) => open.push(inner),
+                    Statement::If { accept, reject, .. } => open.extend([accept, reject]),
+                    Statement::Switch { cases, .. } => open.extend(cases.iter().map(|case| &case.body)),
+                    Statement::Loop { body, continuing, .. } => open.extend([body, continuing]),
+                    _ => {}
+                }
+            }
+        }
+    }
+    for (element, used) in used {
         let mut ty = module.types[element].clone();
         if let TypeInner::Image { class: ImageClass::Storage { access, .. }, .. } = &mut ty.inner
             && access.is_empty()
         {
-            *access = StorageAccess::LOAD | StorageAccess::STORE;
-            // One that is there already has what this one lacks; then the module stays as it is, and is refused.
+            // What is only asked for its size may be either.
+            *access = if used.is_empty() { StorageAccess::STORE } else { used };
+            // The type is there already if another image is used alike; then the module stays as it is, and is refused.
             if module.types.get(&ty).is_none() {
                 module.types.replace(element, ty);
             }

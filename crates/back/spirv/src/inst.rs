@@ -61,9 +61,12 @@ impl Body<'_, '_> {
         let unit = &mut *self.shared.unit;
         let id = match plain {
             Plain::Op(host) => unit.op(host, ty, &[first, second]),
-            Plain::Shift(host) if is_below_width(function, b) => unit.shift_by(host, ty, first, second),
             Plain::Shift(host) => {
-                unit.shift(host, ty, first, Arg { id: second, bits: const_bits(function, b) })
+                let amount = Arg { id: second, bits: const_bits(function, b) };
+                match is_below_width(function, b) {
+                    true => unit.shift_by(host, ty, first, amount),
+                    false => unit.shift(host, ty, first, amount),
+                }
             }
             Plain::Pick(test) => unit.first_if(test, ty, first, second),
         };

@@ -55,32 +55,30 @@ impl Unit {
         self.op(op, Type::I32, &[a, b, PackedVectorFormat::PackedVectorFormat4x8Bit as u32])
     }
 
-    /// `s` modulo the width; nothing to do for a constant below it.
-    fn amount(&mut self, ty: Type, s: Arg) -> Id {
+    /// A shift by an amount modulo the width.
+    pub(crate) fn shift(&mut self, op: S, ty: Type, a: Id, s: Arg) -> Id {
         let top = u64::from(ty.kind().bits() - 1);
-        match s.uniform(ty) {
-            Some(n) => self.splat(ty, n & top),
+        let s = match s.uniform(ty) {
+            Some(_) => s,
             None => {
                 let mask = self.splat(ty, top);
-                self.op(S::BitwiseAnd, ty, &[s.id, mask])
+                Arg { id: self.op(S::BitwiseAnd, ty, &[s.id, mask]), bits: None }
             }
-        }
-    }
-
-    pub(crate) fn shift(&mut self, op: S, ty: Type, a: Id, s: Arg) -> Id {
-        let s = self.amount(ty, s);
+        };
         self.shift_by(op, ty, a, s)
     }
 
-    /// [`Unit::shift`] by an amount below the width.
-    pub(crate) fn shift_by(&mut self, op: S, ty: Type, a: Id, s: Id) -> Id {
-        if !self.options.portable_ops {
-            return self.op(op, ty, &[a, s]);
-        }
+    /// [`Unit::shift`] by an amount below the width, or a constant.
+    pub(crate) fn shift_by(&mut self, op: S, ty: Type, a: Id, s: Arg) -> Id {
+        let portable = self.options.portable_ops;
         // Amounts are words in WGSL, of whatever is shifted; naga takes them as they are.
-        let words = Type::new(Kind::I32, ty.lanes()).filter(|_| ty.kind() != Kind::I32);
-        let s = words.map_or(s, |words| self.op(S::UConvert, words, &[s]));
-        if op != S::ShiftRightArithmetic {
+        let words = if portable { Type::new(Kind::I32, ty.lanes()).unwrap_or(ty) } else { ty };
+        let s = match s.uniform(ty) {
+            Some(n) => self.splat(words, n & u64::from(ty.kind().bits() - 1)),
+            None if words == ty => s.id,
+            None => self.op(S::UConvert, words, &[s.id]),
+        };
+        if !portable || op != S::ShiftRightArithmetic {
             return self.op(op, ty, &[a, s]);
         }
         let signed = self.signed_type(ty);
