@@ -186,6 +186,10 @@ fn transcoding_is_decoding_and_encoding() {
             data.fill_with(|| rng.next_u32() as u8);
             let texels = decoded(from, extent, &data);
             for &to in targets {
+                if matches!((from, to), (Format::Uastc, Format::Bc7) | (Format::Etc1s, Format::Etc2Rgba8)) {
+                    // These are made without texels; see `basis.rs`, the tests of `basis::to_bc7`, and below.
+                    continue;
+                }
                 let mut out = [0; 2].map(|_| vec![0; to.data_bytes(extent).unwrap()]);
                 let quality = Quality::Fast;
                 transcode_into(from, extent, &data, to, quality, &mut out[0]).unwrap();
@@ -200,6 +204,19 @@ fn transcoding_is_decoding_and_encoding() {
         let mut out = vec![0; data.len()];
         transcode_into(Format::Etc1s, extent, &data, Format::Etc1, Quality::Fast, &mut out).unwrap();
         assert_eq!(out, data);
+        // They are the colours of ETC2 with alpha, whose first half is an alpha of 255.
+        let mut out = vec![0; Format::Etc2Rgba8.data_bytes(extent).unwrap()];
+        transcode_into_parallel(Format::Etc1s, extent, &data, Format::Etc2Rgba8, Quality::High, &mut out)
+            .unwrap();
+        for (out, block) in out.as_chunks::<16>().0.iter().zip(data.as_chunks::<8>().0) {
+            assert_eq!(out[..], [&[255, 0, 0, 0, 0, 0, 0, 0], &block[..]].concat());
+        }
+        // ETC1S with alpha has the same colours, and keeps them in ETC1 and ETC2.
+        let mut data = vec![0; Format::Etc1sAlpha.data_bytes(extent).unwrap()];
+        data.fill_with(|| rng.next_u32() as u8);
+        let mut out = vec![0; data.len() / 2];
+        transcode_into(Format::Etc1sAlpha, extent, &data, Format::Etc2Rgb, Quality::Fast, &mut out).unwrap();
+        assert!(out.as_chunks::<8>().0.iter().zip(data.chunks(16)).all(|(out, block)| out[..] == block[..8]));
     }
 }
 

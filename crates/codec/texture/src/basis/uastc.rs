@@ -4,7 +4,7 @@ use crate::astc::ise;
 use crate::rows;
 
 /// The colour of blocks that are illegal.
-const ERROR: [u8; 4] = [255, 0, 255, 255];
+pub const ERROR: [u8; 4] = [255, 0, 255, 255];
 
 /// What a block of one of the nineteen modes holds.
 pub struct Mode {
@@ -19,6 +19,13 @@ pub struct Mode {
     pub dual: bool,
     /// Bits between the number of the mode and the partition pattern: hints for transcoders.
     hints: u8,
+}
+
+impl Mode {
+    /// The row of [`ise::LEVELS`] that weights are of.
+    pub const fn weight_row(&self) -> usize {
+        [0, 0, 2, 5, 8, 11][self.weight_bits as usize % 6]
+    }
 }
 
 /// What endpoints are made of.
@@ -54,7 +61,7 @@ const fn mode(
 
 /// By index. Hints: two bits for BC1, but of 10 to 12 one; eight for ETC1 and five of bias, but of 10 to 12 none; eight for
 /// alpha of ETC2 from 9 to 17.
-const MODES: [Mode; 19] = {
+pub const MODES: [Mode; 19] = {
     use Components::{La, Rgb, Rgba};
     [
         mode(19, 4, 1, Rgb, false, 15),
@@ -81,7 +88,7 @@ const MODES: [Mode; 19] = {
 };
 
 /// The mode of one colour.
-const SOLID: u8 = 8;
+pub const SOLID: u8 = 8;
 
 /// Numbers of modes: bits, the lowest first, and how many.
 const NUMBERS: [(u8, u8); 19] = [
@@ -122,13 +129,52 @@ const BY_BITS: [u8; 128] = {
     table
 };
 
+/// The number of a block's mode; 255 where it has none.
+#[inline(always)]
+pub fn mode_of(block: &[u8; 16]) -> u8 {
+    BY_BITS[usize::from(block[0] & 0x7f)]
+}
+
+/// Where the fields of a mode begin, in bits.
+pub struct Layout {
+    /// The multiplier of ETC2's alpha, four bits that are not 0, if the mode has it.
+    pub multiplier: Option<u32>,
+    pub pattern: u32,
+    pub pattern_bits: u32,
+    /// The component with weights of its own, two bits if they are there.
+    pub second: u32,
+    /// Digits of endpoint values, then their bits.
+    pub digits: u32,
+    pub low_bits: u32,
+    pub weights: u32,
+}
+
+impl Layout {
+    pub const fn of(mode: usize) -> Layout {
+        let Mode { levels, subsets, components, hints, .. } = MODES[mode];
+        let hints_end = (NUMBERS[mode].1 + hints) as u32;
+        let multiplier = if mode >= 9 && mode <= 17 { Some(hints_end - 4) } else { None };
+        let pattern_bits = match mode {
+            2 | 4 | 7 | 9 | 16 => 5,
+            3 => 4,
+            _ => 0,
+        };
+        let second = hints_end + pattern_bits;
+        let digits = second + if matches!(mode, 6 | 11 | 13) { 2 } else { 0 };
+        let (levels, count) = (ise::LEVELS[levels as usize], components.values() as u32 * subsets as u32);
+        let low_bits = digits + levels.bits(count) - count * levels.low_bits();
+        let weights = digits + levels.bits(count);
+        Layout { multiplier, pattern: hints_end, pattern_bits, second, digits, low_bits, weights }
+    }
+}
+
 /// A partition pattern: the subsets of texels, two bits each, the first lowest, and ASTC's index of the same partitions.
 #[derive(Clone, Copy)]
 pub struct Pattern {
     pub subsets: u32,
     pub astc: u16,
     /// A bit for the first texel of each subset, whose weight lacks the highest bit.
-    anchors: u16,
+    pub anchors: u16,
 }
 
 const fn pattern(subsets: u32, astc: u16) -> Pattern {
@@ -146,7 +192,7 @@ const fn pattern(subsets: u32, astc: u16) -> Pattern {
 }
 
 /// Of modes 2, 4, 9 and 16.
-const TWO: [Pattern; 30] = [
+pub const TWO: [Pattern; 30] = [
     pattern(0x5050_5050, 28),
     pattern(0x4040_4040, 20),
     pattern(0x0101_0101, 16),
@@ -180,7 +226,7 @@ const TWO: [Pattern; 30] = [
 ];
 
 /// Of mode 3.
-const THREE: [Pattern; 11] = [
+pub const THREE: [Pattern; 11] = [
     pattern(0xa5a5_0000, 260),
     pattern(0xaa00_5555, 74),
     pattern(0xaa00_0055, 32),
@@ -195,7 +241,7 @@ const THREE: [Pattern; 11] = [
 ];
 
 /// Of mode 7.
-const SEVEN: [Pattern; 19] = [
+pub const SEVEN: [Pattern; 19] = [
     pattern(0x0000_5500, 36),
     pattern(0x1010_1010, 48),
     pattern(0x0001_0505, 61),
@@ -218,7 +264,7 @@ const SEVEN: [Pattern; 19] = [
 ];
 
 /// A single subset.
-const ONE: Pattern = pattern(0, 0);
+pub const ONE: Pattern = pattern(0, 0);
 
 impl Pattern {
     /// The subset of a texel.
@@ -265,13 +311,13 @@ impl Bits {
 impl Block {
     /// Nothing for what the specification calls an error.
     pub fn parse(block: &[u8; 16]) -> Option<Block> {
-        let index = BY_BITS[usize::from(block[0] & 0x7f)];
+        let index = mode_of(block);
         let mode = MODES.get(usize::from(index))?;
         let mut bits = Bits { rest: u128::from_le_bytes(*block) };
-        bits.take(NUMBERS[usize::from(index)].1.into());
         if index == SOLID {
-            return Some(Block::Solid([0; 4].map(|_| bits.take(8) as u8)));
+            return Some(Block::Solid(color_of_solid(bits.rest)));
         }
+        bits.take(NUMBERS[usize::from(index)].1.into());
         let hints = bits.take(mode.hints.into());
         // The last four hints are the multiplier of ETC2's alpha.
         if (9..=17).contains(&index) && hints >> (mode.hints - 4) == 0 {
@@ -304,6 +350,12 @@ impl Block {
         }
         Some(Block::Interpolated(Interpolated { mode, pattern, second, values, weights }))
     }
+}
+
+/// RGBA of a block of the mode of one colour.
+#[inline(always)]
+pub fn color_of_solid(bits: u128) -> [u8; 4] {
+    ((bits >> NUMBERS[SOLID as usize].1) as u32).to_le_bytes()
 }
 
 /// Endpoint values: the digits of all, five of three or three of five in a number, then their bits.
@@ -351,38 +403,39 @@ impl Interpolated {
 
     /// RGBA of texels, row by row.
     fn texels(&self) -> [[u8; 4]; 16] {
-        let weights = &ise::WEIGHTS[self.weight_row()];
+        let weights = &ise::WEIGHTS[self.mode.weight_row()];
         let ends = self.endpoints();
-        // Low ends, and the ways to high ones, of all texels at once; 257 times eight bits are sixteen.
-        let (mut low, mut way, mut share) = ([[0i32; 4]; 16], [[0i32; 4]; 16], [[0i32; 4]; 16]);
+        // Low ends, and the ways to high ones, of all texels at once.
+        let (mut low, mut way, mut share) = ([[0i16; 4]; 16], [[0i16; 4]; 16], [[0i16; 4]; 16]);
         for texel in 0..16 {
             let [from, to] = &ends[self.pattern.subset(texel) % 3];
-            let first = i32::from(weights[usize::from(self.weights[0][texel])]);
+            let first = i16::from(weights[usize::from(self.weights[0][texel])]);
             share[texel] = [first; 4];
             for c in 0..4 {
-                low[texel][c] = i32::from(from[c]);
-                way[texel][c] = i32::from(to[c]) - i32::from(from[c]);
+                low[texel][c] = i16::from(from[c]);
+                way[texel][c] = i16::from(to[c]) - i16::from(from[c]);
             }
         }
         if let Some(second) = self.second {
             for (share, at) in share.iter_mut().zip(self.weights[1]) {
-                share[usize::from(second) % 4] = i32::from(weights[usize::from(at)]);
+                share[usize::from(second) % 4] = i16::from(weights[usize::from(at)]);
             }
         }
         let mut out = [[0; 4]; 16];
         for texel in 0..16 {
             for c in 0..4 {
-                let sum = (low[texel][c] * 64 + way[texel][c] * share[texel][c]) * 257 + 32;
-                out[texel][c] = (sum >> 14) as u8;
+                out[texel][c] = mixed(low[texel][c], way[texel][c], share[texel][c]);
             }
         }
         out
     }
+}
 
-    /// The row of [`ise::LEVELS`] that weights are of.
-    fn weight_row(&self) -> usize {
-        [0, 0, 2, 5, 8, 11][usize::from(self.mode.weight_bits) % 6]
-    }
+/// What is `share` of 64 of the way from `low` on: of sixteen bits, as 257 times eight bits are, the high byte.
+#[inline(always)]
+pub fn mixed(low: i16, way: i16, share: i16) -> u8 {
+    let sum = low * 64 + way * share;
+    ((sum + ((sum + 32) >> 8)) >> 6) as u8
 }
 
 /// RGBA of a block's texels, row by row; magenta of one that is an error.

@@ -11,6 +11,7 @@ pub struct Fields {
 
 impl Fields {
     /// Begins as blocks of BC7 do: the bit of the mode is set, and those below are not.
+    #[inline(always)]
     pub fn of_mode(mode: usize) -> Fields {
         Fields { bits: 1 << mode, at: mode as u32 + 1 }
     }
@@ -30,6 +31,11 @@ impl Fields {
         }
         self.bits |= u128::from(indices) << self.at;
         self.at += 16 * bits - anchors.len() as u32;
+    }
+
+    #[inline(always)]
+    pub fn bits(&self) -> u128 {
+        self.bits
     }
 
     #[inline(always)]

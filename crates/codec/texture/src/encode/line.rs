@@ -103,6 +103,19 @@ impl<S: Simd> Moments<S> {
         )
     }
 
+    /// The same of all texels without the products.
+    #[inline(always)]
+    pub fn sums_of<const C: usize>(simd: S, blocks: &Blocks<S>) -> Moments<S> {
+        let zero = splat(simd, 0.0);
+        let mut sums = [zero; 4];
+        for c in 0..C {
+            for texel in &blocks.texels[c] {
+                sums[c] += *texel;
+            }
+        }
+        Moments { count: Whole.count(simd), sums, products: [[zero; 4]; 4] }
+    }
+
     /// The symmetric matrix of covariances, times the number of texels.
     #[inline(always)]
     pub fn scatter<const C: usize>(&self) -> [[F<S>; 4]; 4] {
@@ -193,8 +206,22 @@ impl<S: Simd> Ends<S> {
     ) -> Ends<S> {
         simd.vectorize(
             #[inline(always)]
+            || Ends::along::<C>(simd, blocks, part, moments, moments.axis::<C, 3>(simd)),
+        )
+    }
+
+    /// The same of the line through the mean along an axis.
+    #[inline(never)]
+    pub fn along<const C: usize>(
+        simd: S,
+        blocks: &Blocks<S>,
+        part: impl Part<S>,
+        moments: &Moments<S>,
+        axis: [F<S>; 4],
+    ) -> Ends<S> {
+        simd.vectorize(
+            #[inline(always)]
             || {
-                let axis = moments.axis::<C, 3>(simd);
                 let (far, zero) = (splat(simd, 1e9), splat(simd, 0.0));
                 let (mut least, mut most) = (far, -far);
                 for i in 0..16 {

@@ -11,18 +11,19 @@ mod bc6h;
 pub(crate) mod bc7;
 mod eac;
 mod etc;
-mod fields;
-mod lanes;
+pub(crate) mod fields;
+pub(crate) mod lanes;
 mod line;
 mod partition;
 mod ramp;
 
+use crate::basis;
 use crate::decode::{self, Error};
 use crate::format::{Extent, Format, Texel};
 use bc1::Alpha;
 use etc::Version as Etc;
-use fearless_simd::{Level, Simd};
-use lanes::{Blocks, LANES, Lane, Rows, Words};
+use fearless_simd::{Level, Simd, SimdBase};
+use lanes::{Blocks, F, LANES, Lane, Rows, Words, splat};
 use rayon::prelude::*;
 use thiserror::Error;
 
@@ -112,8 +113,9 @@ pub fn encode_into_parallel(
 }
 
 /// Transcodes blocks of `from` to blocks of `to`. `data` has the layout that [`decode_into`](crate::decode_into) takes;
-/// blocks are written to the start of `out`. From [`Format::Etc1s`] to ETC1 and ETC2 RGB, blocks are copied, as those formats
-/// contain it. Nothing is allocated.
+/// blocks are written to the start of `out`. From [`Format::Etc1s`] to ETC1 and ETC2, colours are copied, as those formats
+/// contain it. From [`Format::Uastc`] to BC7, [`Quality::Fast`] is [`uastc_to_bc7`](crate::basis::uastc_to_bc7), and others keep
+/// its blocks where the encoder's are no better. Nothing is allocated.
 ///
 /// # Errors
 /// When `from` does not decode to what the encoder takes, and as [`encode_into`].
@@ -164,6 +166,9 @@ const STRIP: usize = 256;
 /// [`BATCH`], and the height one of 10 and of 4.
 const STRIP_TEXELS: usize = 320 * 20;
 
+/// Blocks of a band where each is made by itself.
+const BLOCKS: usize = 1024;
+
 /// A checked call. Slices are cut into bands, which have whole rows of blocks of both formats, and bands into strips.
 #[derive(Clone, Copy)]
 struct Job {
@@ -180,6 +185,12 @@ struct Job {
     slice: [usize; 2],
     /// Bytes of a band's data and output.
     band: [usize; 2],
+}
+
+/// How a block is made of a block: by [`basis::from_etc1s`] or by [`basis::to_bc7`].
+enum ByBlock {
+    OfEtc1s,
+    OfUastc,
 }
 
 /// A job with its input and output, cut to the bytes that it uses.
@@ -221,20 +232,46 @@ impl Job {
             return Err(too_large.into());
         }
         let (width, height) = (extent.width as usize, extent.height as usize);
-        Ok(Some((Job { from, to, quality, width, height, rows, strip, slice, band }, data, out)))
+        let mut job = Job { from, to, quality, width, height, rows, strip, slice, band };
+        if job.by_block().is_some() {
+            // Where blocks lie in the picture does not matter.
+            job.band = [from, to].map(|format| BLOCKS * format.block_bytes());
+            job.slice = [data.len(), out.len()];
+        }
+        Ok(Some((job, data, out)))
     }
 
     /// Encodes band `index` of a slice.
     fn encode(&self, index: usize, data: &[u8], out: &mut [u8]) {
-        let copied = matches!((self.from, self.to), (Format::Etc1s, Format::Etc1 | Format::Etc2Rgb));
-        if copied {
-            out.copy_from_slice(data);
-            return;
+        match self.by_block() {
+            Some(ByBlock::OfEtc1s) => return basis::from_etc1s::convert(self.from, self.to, data, out),
+            Some(ByBlock::OfUastc) => return basis::to_bc7::convert(data, out),
+            None => {}
         }
         let height = self.rows.min(self.height.saturating_sub(index * self.rows));
         match self.to.encoder_texel() {
             Some(Texel::Rgba16Float) => self.strips::<8, { 8 * STRIP_TEXELS }>(data, height, out),
             _ => self.strips::<4, { 4 * STRIP_TEXELS }>(data, height, out),
+        }
+        if (self.from, self.to) == (Format::Etc1sAlpha, Format::Etc2Rgba8) {
+            basis::from_etc1s::keep_colors(data, out);
+        }
+        match self.from {
+            Format::Uastc if self.to == Format::Bc7 => basis::to_bc7::improve(data, out),
+            Format::Etc1s | Format::Etc1sAlpha if self.quality == Quality::High => {
+                basis::from_etc1s::improve(self.from, self.to, data, out);
+            }
+            _ => {}
+        }
+    }
+
+    /// How blocks are made of those of the other format, if not by way of texels.
+    fn by_block(&self) -> Option<ByBlock> {
+        match (self.from, self.to) {
+            (Format::Etc1s | Format::Etc1sAlpha, Format::Etc1 | Format::Etc2Rgb) => Some(ByBlock::OfEtc1s),
+            (Format::Etc1s, Format::Etc2Rgba8) => Some(ByBlock::OfEtc1s),
+            (Format::Uastc, Format::Bc7) if self.quality == Quality::Fast => Some(ByBlock::OfUastc),
+            _ => None,
         }
     }
 
@@ -430,6 +467,37 @@ impl Task for OfBytes<'_> {
     }
 }
 
+/// Sixteen blocks of RGBA8, each with the axis along which its texels lie.
+pub(crate) struct Lines {
+    pub rows: Rows<u32>,
+    pub ways: [[f32; LANES]; 4],
+}
+
+/// Encodes blocks in BC7 along their axes.
+pub(crate) fn bc7_on_lines(lines: &Lines) -> Words {
+    at_best(Level::new(), lines)
+}
+
+impl Task for &Lines {
+    #[inline(always)]
+    fn run<S: Simd>(self, simd: S) -> Words {
+        let (blocks, mut axis) = (blocks(simd, &self.rows), [splat(simd, 0.0); 4]);
+        for (axis, way) in axis.iter_mut().zip(&self.ways) {
+            *axis = F::load_array_ref(simd, way);
+        }
+        bc7::on_lines(simd, &blocks, axis)
+    }
+}
+
+/// Components of sixteen blocks.
+#[inline(always)]
+fn blocks<S: Simd>(simd: S, rows: &Rows<u32>) -> Blocks<S> {
+    simd.vectorize(
+        #[inline(always)]
+        || Blocks::load(simd, rows),
+    )
+}
+
 /// Sixteen blocks of halves.
 struct OfHalves<'a> {
     signed: bool,
@@ -450,10 +518,7 @@ impl Task for OfHalves<'_> {
 impl Coder {
     #[inline(always)]
     fn words<S: Simd>(self, simd: S, rows: &Rows<u32>, quality: Quality) -> Words {
-        let blocks = simd.vectorize(
-            #[inline(always)]
-            || Blocks::load(simd, rows),
-        );
+        let blocks = blocks(simd, rows);
         let one = |[a, b]: [Lane; 2]| [a, b, [0; LANES], [0; LANES]];
         let two = |[a, b]: [Lane; 2], [c, d]: [Lane; 2]| [a, b, c, d];
         match self {

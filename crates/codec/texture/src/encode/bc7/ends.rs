@@ -12,8 +12,17 @@ pub(super) struct Stored<S: Simd> {
     pub(super) exact: Ends<S>,
 }
 
-/// The best codes of the first `C` components for fixed levels. For each choice of lowest bits, each component of the first
-/// end is rounded down and up, and the second end is the best one for it.
+impl<S: Simd> Stored<S> {
+    /// Sets alpha of mode 6, whose lowest bits are set, to 255.
+    #[inline(always)]
+    pub(super) fn be_opaque(&mut self, simd: S) {
+        for codes in &mut self.codes {
+            codes[3] = splat(simd, 127.0);
+        }
+    }
+}
+
+/// The best codes of the first `C` components for fixed levels, of all choices of lowest bits.
 #[inline(never)]
 pub(super) fn stored<S: Simd, const M: usize, const C: usize>(
     simd: S,
@@ -38,33 +47,12 @@ pub(super) fn stored<S: Simd, const M: usize, const C: usize>(
                 if is_left_out {
                     continue;
                 }
-                let lowest = bits.map(|bit| (mode.own_lowest || mode.shared_lowest).then_some(bit as f32));
-                let mut tried = Stored { codes: [[zero; 4]; 2], lowest: [zero; 2], exact: least.ends };
-                let mut sum = zero;
-                for c in 0..C {
-                    let width = if c == 3 { mode.alpha } else { mode.color };
-                    let top = splat(simd, ((1u32 << width) - 1) as f32);
-                    let below = (code(least.ends.from[c], width, lowest[0]) - 0.5).round_ties_even();
-                    let mut own = splat(simd, f32::MAX);
-                    for first in [below, below + 1.0] {
-                        let first = level(first, top);
-                        let from = value(first, width, lowest[0]);
-                        let second = level(code(least.to(c, from), width, lowest[1]), top);
-                        let to = value(second, width, lowest[1]);
-                        let each = least.cost(c, from, to);
-                        let better = each.simd_lt(own);
-                        own = own.min(each);
-                        tried.codes[0][c] = better.select(first, tried.codes[0][c]);
-                        tried.codes[1][c] = better.select(second, tried.codes[1][c]);
-                        tried.exact.from[c] = better.select(from, tried.exact.from[c]);
-                        tried.exact.to[c] = better.select(to, tried.exact.to[c]);
-                    }
-                    sum += own;
-                }
+                let lowest = bits.map(|bit| splat(simd, bit as f32));
+                let (tried, sum) = with_lowest::<S, M, C>(simd, least, lowest);
                 let better = sum.simd_lt(cost);
                 cost = cost.min(sum);
                 for end in 0..2 {
-                    best.lowest[end] = better.select(splat(simd, bits[end] as f32), best.lowest[end]);
+                    best.lowest[end] = better.select(lowest[end], best.lowest[end]);
                     for c in 0..C {
                         best.codes[end][c] = better.select(tried.codes[end][c], best.codes[end][c]);
                     }
@@ -76,9 +64,72 @@ pub(super) fn stored<S: Simd, const M: usize, const C: usize>(
     )
 }
 
+/// The best codes with these lowest bits, if mode `M` has them, and their cost. Each component of the first end is rounded down
+/// and up, and the second end is the best one for it.
+#[inline(always)]
+fn with_lowest<S: Simd, const M: usize, const C: usize>(
+    simd: S,
+    least: &Least<S>,
+    bits: [F<S>; 2],
+) -> (Stored<S>, F<S>) {
+    let mode = const { &MODES[M] };
+    let zero = splat(simd, 0.0);
+    let lowest = bits.map(|bit| (mode.own_lowest || mode.shared_lowest).then_some(bit));
+    let mut tried = Stored { codes: [[zero; 4]; 2], lowest: bits, exact: least.ends };
+    let mut sum = zero;
+    for c in 0..C {
+        let width = if c == 3 { mode.alpha } else { mode.color };
+        let top = splat(simd, ((1u32 << width) - 1) as f32);
+        let below = (code(least.ends.from[c], width, lowest[0]) - 0.5).round_ties_even();
+        let mut own = splat(simd, f32::MAX);
+        for first in [below, below + 1.0] {
+            let first = level(first, top);
+            let from = value(first, width, lowest[0]);
+            let second = level(code(least.to(c, from), width, lowest[1]), top);
+            let to = value(second, width, lowest[1]);
+            let each = least.cost(c, from, to);
+            let better = each.simd_lt(own);
+            own = own.min(each);
+            tried.codes[0][c] = better.select(first, tried.codes[0][c]);
+            tried.codes[1][c] = better.select(second, tried.codes[1][c]);
+            tried.exact.from[c] = better.select(from, tried.exact.from[c]);
+            tried.exact.to[c] = better.select(to, tried.exact.to[c]);
+        }
+        sum += own;
+    }
+    (tried, sum)
+}
+
+/// As [`stored`] in mode 6, with the lowest bit of each end to which its components are nearest. Alpha that is 0 or 255 stays
+/// so.
+#[inline(never)]
+pub(super) fn stored_nearest<S: Simd, const C: usize>(simd: S, least: &Least<S>) -> Stored<S> {
+    simd.vectorize(
+        #[inline(always)]
+        || {
+            let (zero, one) = (splat(simd, 0.0), splat(simd, 1.0));
+            let mut lowest = [one; 2];
+            if C == 4 {
+                for (lowest, end) in lowest.iter_mut().zip([&least.ends.from, &least.ends.to]) {
+                    // How far a value is from an even number, from 0 to 1; so far from 1 it is from an odd one.
+                    let mut sum = zero;
+                    for value in end {
+                        let half = *value * 0.5;
+                        sum += (half - half.round_ties_even()).abs() * 2.0;
+                    }
+                    *lowest = sum.simd_gt(2.0).select(one, zero);
+                    *lowest = end[3].simd_gt(254.5).select(one, *lowest);
+                    *lowest = end[3].simd_lt(0.5).select(zero, *lowest);
+                }
+            }
+            with_lowest::<S, 6, C>(simd, least, lowest).0
+        },
+    )
+}
+
 /// The code of a value of eight bits, not rounded.
 #[inline(always)]
-pub(super) fn code<S: Simd>(value: F<S>, bits: u32, lowest: Option<f32>) -> F<S> {
+pub(super) fn code<S: Simd>(value: F<S>, bits: u32, lowest: Option<F<S>>) -> F<S> {
     let scale = ((1u32 << (bits + u32::from(lowest.is_some()))) - 1) as f32 / 255.0;
     match lowest {
         Some(lowest) => value * (scale * 0.5) - lowest * 0.5,
@@ -88,7 +139,7 @@ pub(super) fn code<S: Simd>(value: F<S>, bits: u32, lowest: Option<f32>) -> F<S>
 
 /// The value of a code in eight bits, whose bits are repeated.
 #[inline(always)]
-pub(super) fn value<S: Simd>(code: F<S>, bits: u32, lowest: Option<f32>) -> F<S> {
+pub(super) fn value<S: Simd>(code: F<S>, bits: u32, lowest: Option<F<S>>) -> F<S> {
     let all = bits + u32::from(lowest.is_some());
     let whole = lowest.map_or(code, |lowest| code * 2.0 + lowest);
     if all == 8 {

@@ -12,7 +12,7 @@ use super::line::{Ends, Moments, Part, Weighted, Whole};
 use super::partition::partitions;
 use crate::bc::bc7::MODES;
 use crate::bc::partition::{ANCHOR_OF_TWO, ANCHORS_OF_THREE, THREE, TWO};
-use ends::{Fitted, Stored, code, fitted, stored, value};
+use ends::{Fitted, Stored, code, fitted, stored, stored_nearest, top, value};
 use fearless_simd::prelude::*;
 
 /// The best blocks so far.
@@ -151,11 +151,38 @@ fn one_line<S: Simd, const C: usize>(simd: S, blocks: &Blocks<S>, effort: &Effor
         || {
             let Fitted { mut stored, levels, error } = fitted::<S, 6, C>(simd, blocks, Whole, effort.rounds);
             if C == 3 {
-                for end in 0..2 {
-                    stored.codes[end][3] = splat(simd, 127.0);
-                }
+                stored.be_opaque(simd);
             }
             Best { error, words: mode_6(simd, &stored, &levels) }
+        },
+    )
+}
+
+/// Encodes blocks whose texels lie along known axes, as blocks of other formats do, in mode 6, or without error where they are
+/// of a single colour.
+#[inline(always)]
+pub fn on_lines<S: Simd>(simd: S, blocks: &Blocks<S>, axis: [F<S>; 4]) -> Words {
+    if blocks.opaque { along::<S, 3>(simd, blocks, axis) } else { along::<S, 4>(simd, blocks, axis) }
+}
+
+#[inline(never)]
+fn along<S: Simd, const C: usize>(simd: S, blocks: &Blocks<S>, axis: [F<S>; 4]) -> Words {
+    simd.vectorize(
+        #[inline(always)]
+        || {
+            let top = const { top::<6>() };
+            let moments = Moments::sums_of::<C>(simd, blocks);
+            let ends = Ends::along::<C>(simd, blocks, Whole, &moments, axis);
+            let levels = ends.levels::<C>(simd, blocks, top);
+            let least = ends.regression::<C>(simd, blocks, Whole, &moments, &levels, top);
+            let mut stored = stored_nearest::<S, C>(simd, &least);
+            let levels = stored.exact.levels::<C>(simd, blocks, top);
+            if C == 3 {
+                stored.be_opaque(simd);
+            }
+            let mut best = Best { error: splat(simd, 0.0), words: mode_6(simd, &stored, &levels) };
+            flat(simd, blocks, &mut best);
+            best.words
         },
     )
 }
