@@ -124,9 +124,9 @@ impl Host {
         let is_by_naga = !matches!(self.language, Language::Spirv(_) | Language::Glsl(_));
         let is_glsl = matches!(self.language, Language::Glsl(_));
         let narrow = self.lacks_narrow();
-        // Of compute shaders, in other languages than SPIR-V.
-        let has_derivatives =
-            !(is_by_naga || is_glsl) && !self.lacks_capability(Capability::ComputeDerivativeGroupLinearKHR);
+        // In compute shaders; no other language than SPIR-V has them.
+        let lacks_derivatives =
+            is_by_naga || is_glsl || self.lacks_capability(Capability::ComputeDerivativeGroupLinearKHR);
         Lacks {
             // No host language has atomics that wrap at a bound, nor can any round but to nearest.
             narrow_memory: true,
@@ -157,8 +157,8 @@ impl Host {
             separate_samplers: is_glsl,
             texel_buffers: is_by_naga || matches!(self.language, Language::Glsl(Glsl::Es310)),
             texture_lines: matches!(self.language, Language::Wgsl | Language::Msl(..)),
-            levels: lower_levels::Options { queries: is_by_naga, implicit_in_compute: !has_derivatives },
-            compute_derivatives: !has_derivatives,
+            levels: lower_levels::Options { queries: is_by_naga, implicit_in_compute: lacks_derivatives },
+            compute_derivatives: lacks_derivatives,
             helpers: is_by_naga,
             shared_bindings: is_by_naga,
             buffer_arrays: (is_by_naga || is_glsl).then_some(self.array_elements),
