@@ -73,13 +73,17 @@ fn function(f: &mut Function, queries: bool, compute: bool) -> bool {
             continue;
         }
         for inst in std::mem::take(&mut f.blocks[block].insts) {
-            let (Some(step), Imm::Tex(info)) = (step(f, inst, queries, compute), f.insts[inst].imm) else {
+            let step = step(f, inst, queries, compute);
+            let access = match f.insts[inst].imm {
+                Imm::Tex(info) => Access::of(f, inst, info),
+                _ => None,
+            };
+            let (Some(step), Some(access)) = (step, access) else {
                 f.blocks[block].insts.push(inst);
                 continue;
             };
             let b = &mut Builder::new(f, block);
             b.set_guest(b.func.insts[inst].guest);
-            let access = Access::of(b.func, inst, info);
             let made = match step {
                 Step::QueryLevel => access.level(b),
                 Step::Gradients => access.with_gradients(b),
@@ -115,7 +119,7 @@ fn step(f: &Function, inst: Inst, queries: bool, compute: bool) -> Option<Step> 
             }
         }
         Op::TexGather if queries && has(TexOperands::OFFSET) => {
-            let offset = Access::of(f, inst, info).operand(TexOperands::OFFSET)?;
+            let offset = Access::of(f, inst, info)?.operand(TexOperands::OFFSET)?;
             f.const_bits(offset).is_none().then_some(Step::MoveGather)
         }
         Op::TexFetch if queries && has(TexOperands::OFFSET) => Some(Step::MoveFetch),
@@ -137,12 +141,13 @@ struct Access {
 }
 
 impl Access {
-    fn of(f: &Function, inst: Inst, info: TexInfo) -> Access {
+    /// `None` if it has no coordinates.
+    fn of(f: &Function, inst: Inst, info: TexInfo) -> Option<Access> {
         let args = f.args(inst);
         let handles: SmallVec<[Value; 2]> =
             args.iter().copied().take_while(|&v| matches!(f.ty(v).kind(), Kind::Tex | Kind::Samp)).collect();
         let mut rest = args.iter().copied().skip(handles.len());
-        let coordinates = rest.next().unwrap_or(args[0]);
+        let coordinates = rest.next()?;
         let (mut operands, mut gradients) = (SmallVec::new(), None);
         for (operand, _) in TexOperands::NAMED {
             if info.operands.0 & operand.0 == 0 {
@@ -156,7 +161,7 @@ impl Access {
         }
         let data = &f.insts[inst];
         let ty = f.result(inst).map_or(Type::F32X4, |v| f.ty(v));
-        Access { op: data.op, flags: data.flags, info, handles, coordinates, operands, gradients, ty }
+        Some(Access { op: data.op, flags: data.flags, info, handles, coordinates, operands, gradients, ty })
     }
 
     fn operand(&self, operand: TexOperands) -> Option<Value> {
