@@ -8,10 +8,10 @@ use serde_json::json;
 use std::io::Write;
 use std::path::PathBuf;
 use std::time::Instant;
-use xenoglot_dragon::host::{Mesh, load_gltf};
+use xenoglot_dragon::host::load_gltf;
 use xenoglot_pica::replay::Image;
 use xenoglot_warp::golden::{Golden, Scene};
-use xenoglot_warp::model::{Corner, Model, Texture, Triangle, View};
+use xenoglot_warp::model::{Model, View};
 use xenoglot_warp::{Draw, Engine, Frame, Memory, Surface, golden};
 
 /// First bytes of scenes of Warp, as far as they agree, and of models.
@@ -78,7 +78,7 @@ pub fn scene(args: &Args, bytes: &[u8]) -> Result<Option<Scene>> {
     let path = &args.file;
     let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
     if bytes.starts_with(GLB) || ["gltf", "glb"].contains(&ending) {
-        let model = warp_model(&model::load(path, bytes, load_gltf)?);
+        let model = Model::from(&model::load(path, bytes, load_gltf)?);
         let ModelOptions { size, turn, down, zoom, fog, .. } = args.warp;
         let view = View { size, turn, down, zoom, fog, ..View::default() };
         return Ok(Some(model.scene(&view).with_context(|| name(path))?));
@@ -89,29 +89,6 @@ pub fn scene(args: &Args, bytes: &[u8]) -> Result<Option<Scene>> {
     match Golden::parse(bytes).with_context(|| name(path))? {
         Golden::Scene(scene) => Ok(Some(scene)),
         Golden::Setups(_) => bail!("{}: no scene, but triangles to set up", name(path)),
-    }
-}
-
-/// A loaded model as Warp has it.
-fn warp_model(mesh: &Mesh) -> Model {
-    let textures = mesh.textures.iter();
-    let textures = textures.map(|image| Texture { size: image.size(), texels: image.texels().to_vec() });
-    let corner = |index: u32| {
-        let index = index as usize;
-        let texcoord = mesh.texcoords.get(index).copied().flatten();
-        let position = mesh.positions.get(index).copied().unwrap_or_default();
-        let color = mesh.colors.get(index).copied().unwrap_or([1.0; 4]);
-        (Corner { position, color, uv: texcoord.unwrap_or_default() }, texcoord.is_some())
-    };
-    let triangle = |(triangle, surface): (&[u32; 3], &u16)| {
-        let corners = triangle.map(corner);
-        let texture = mesh.materials.get(usize::from(*surface)).and_then(|material| material.texture);
-        let has_places = corners.iter().all(|(_, has_place)| *has_place);
-        Triangle { corners: corners.map(|(corner, _)| corner), texture: texture.filter(|_| has_places) }
-    };
-    Model {
-        triangles: mesh.triangles.iter().zip(&mesh.surfaces).map(triangle).collect(),
-        textures: textures.collect(),
     }
 }
 

@@ -21,3 +21,13 @@ impl Coverage for Bounds {
         !self.is_empty() && !self.intersect(pixels).is_empty()
     }
 }
+
+impl<C: Coverage> Coverage for &C {
+    fn bounds(&self) -> Bounds {
+        (*self).bounds()
+    }
+
+    fn touches(&self, pixels: &Bounds) -> bool {
+        (*self).touches(pixels)
+    }
+}

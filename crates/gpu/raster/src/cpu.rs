@@ -13,47 +13,74 @@ pub struct Tiles {
 /// Bitmaps of the tiles that primitives touch, `primitives` in drawing order; those past the grid's number are left out.
 ///
 /// A primitive is in a tile if it touches the tile's bin and the tile.
-pub fn bin<C: Coverage>(grid: &Grid, primitives: &[C]) -> Tiles {
-    let mut words = vec![0; grid.words() as usize];
+pub fn bin<C: Coverage + Copy>(grid: &Grid, primitives: impl IntoIterator<Item = C>) -> Tiles {
     let [columns, _] = grid.tiles();
-    let (summary_words, size) = (grid.summary_words() as usize, grid.tile_words() as usize);
+    let (summary, size) = (grid.summary_words() as usize, grid.tile_words() as usize);
+    let mut marks = Marks { words: vec![0; grid.words() as usize], columns, summary, size };
     let frame = grid.bounds();
-    for (i, primitive) in primitives.iter().take(grid.primitives as usize).enumerate() {
+    // A tile's side is a power of two.
+    let shift = grid.tile.trailing_zeros();
+    for (i, primitive) in primitives.into_iter().take(grid.primitives as usize).enumerate() {
         let whole = primitive.bounds();
         let bounds = whole.intersect(&frame);
-        let mut touched = |[x, y]: [u32; 2]| {
-            let base = (y * columns + x) as usize * size;
-            words[base + summary_words + i / 32] |= 1 << (i % 32);
-            words[base + i / 1024] |= 1 << (i / 32 % 32);
-        };
-        let [low, high] = [bounds.low, bounds.high].map(|corner| corner.map(|at| at as u32 / grid.tile));
+        let [low, high] = [bounds.low, bounds.high].map(|corner| corner.map(|at| at as u32 >> shift));
         if low == high && whole == bounds && !bounds.is_empty() {
-            touched(low);
-            continue;
+            marks.touch(low, i);
+        } else {
+            marks.spread(primitive, &bounds, shift, i);
         }
-        for bin in squares(&bounds, grid.tile * BIN) {
+    }
+    Tiles { grid: *grid, words: marks.words }
+}
+
+/// Words that are made, and where those of a tile are.
+struct Marks {
+    words: Vec<u32>,
+    columns: u32,
+    summary: usize,
+    size: usize,
+}
+
+impl Marks {
+    /// Notes that a primitive touches a tile.
+    #[inline(always)]
+    fn touch(&mut self, [x, y]: [u32; 2], primitive: usize) {
+        let base = (y * self.columns + x) as usize * self.size;
+        self.words[base + self.summary + primitive / 32] |= 1 << (primitive % 32);
+        self.words[base + primitive / 1024] |= 1 << (primitive / 32 % 32);
+    }
+
+    /// Notes which tiles a primitive touches. It comes by value: by reference it would have to be in memory also where it
+    /// is in one tile.
+    #[inline(never)]
+    fn spread<C: Coverage>(&mut self, primitive: C, bounds: &Bounds, shift: u32, number: usize) {
+        for bin in squares(bounds, shift + BIN.trailing_zeros()) {
             if !primitive.touches(&bin) {
                 continue;
             }
-            for tile in squares(&bounds.intersect(&bin), grid.tile) {
+            for tile in squares(&bounds.intersect(&bin), shift) {
                 if primitive.touches(&tile) {
-                    touched(tile.low.map(|at| at as u32 / grid.tile));
+                    self.touch(tile.low.map(|at| at as u32 >> shift), number);
                 }
             }
         }
     }
-    Tiles { grid: *grid, words }
 }
 
-/// The squares of `side` pixels, at multiples of it, that have pixels of `bounds`, whose corners are not negative.
-fn squares(bounds: &Bounds, side: u32) -> impl Iterator<Item = Bounds> + use<> {
-    let side = side as i32;
+/// The squares of `1 << shift` pixels a side, at multiples of it, that have pixels of `bounds`, whose corners are not
+/// negative.
+fn squares(bounds: &Bounds, shift: u32) -> impl Iterator<Item = Bounds> + use<> {
+    let side = 1i32 << shift;
     let axis = |i: usize| {
         let is_empty = bounds.is_empty();
-        (if is_empty { 1 } else { bounds.low[i] / side })..=(if is_empty { 0 } else { bounds.high[i] / side })
+        (if is_empty { 1 } else { bounds.low[i] >> shift })..=(if is_empty {
+            0
+        } else {
+            bounds.high[i] >> shift
+        })
     };
     let (columns, rows) = (axis(0), axis(1));
-    rows.flat_map(move |y| columns.clone().map(move |x| [x * side, y * side]))
+    rows.flat_map(move |y| columns.clone().map(move |x| [x << shift, y << shift]))
         .map(move |low| Bounds { low, high: low.map(|at| at.saturating_add(side - 1)) })
 }
 

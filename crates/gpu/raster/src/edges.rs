@@ -10,6 +10,7 @@
 //! ```
 
 use crate::coverage::Coverage;
+use crate::each;
 use crate::grid::Bounds;
 use crate::ops::Ops;
 
@@ -61,9 +62,15 @@ impl Edges {
         }
     }
 
+    /// [`Edges::RIGHT_MAJOR`], if it is.
+    #[inline(always)]
+    fn flags(&self) -> u32 {
+        if self.right_major { Edges::RIGHT_MAJOR } else { 0 }
+    }
+
     /// As programs read it.
     pub fn words(&self) -> [u32; Edges::WORDS] {
-        let flags = u32::from(self.right_major) | u32::from(self.wraps()) << 1;
+        let flags = self.flags() | u32::from(self.wraps()) << 1;
         let mut words = [0; Edges::WORDS];
         let numbers = self.x.iter().chain(&self.slope).chain(&self.y).map(|&v| v as u32);
         for (word, value) in words.iter_mut().zip(numbers.chain([flags]).chain(self.scissor.words())) {
@@ -73,7 +80,7 @@ impl Edges {
     }
 
     /// Rows that may be covered, first and last.
-    #[inline]
+    #[inline(always)]
     pub fn rows(&self) -> [i32; 2] {
         let [low, high] = [self.scissor.low[1], self.scissor.high[1]];
         [(self.y[0].wrapping_add(7) >> 3).max(low), (self.y[2].wrapping_sub(1) >> 3).min(high)]
@@ -123,55 +130,63 @@ impl Edges {
         )
     }
 
-    /// Column of an edge at a row, with as many bits as it takes.
-    #[inline]
+    /// Column of an edge at a row, with as many bits as it takes where rows are those of a triangle that does not wrap around.
+    #[inline(always)]
     fn exact(&self, edge: usize, row: i32) -> i64 {
         let from = if edge == 2 { self.y[1] } else { self.y[0] };
-        i64::from(self.x[edge]) + i64::from(self.slope[edge]) * (8 * i64::from(row) - i64::from(from))
+        let rows = 8 * i64::from(row) - i64::from(from);
+        i64::from(self.x[edge]).wrapping_add(i64::from(self.slope[edge]).wrapping_mul(rows))
     }
 
     /// First row at the middle vertex or below it.
-    #[inline]
+    #[inline(always)]
     fn middle_row(&self) -> i32 {
         self.y[1].wrapping_add(7) >> 3
     }
 
-    /// Rows of the edges among rows `first` to `last`: a, b, c. Where the first is above the last there are none.
-    #[inline]
-    fn edge_rows(&self, [first, last]: [i32; 2]) -> [[i32; 2]; 3] {
+    /// Least and greatest column of edges a, b and c in the rows where they bound the triangle, among rows `first` to `last`.
+    /// Edges are straight, so that only the ends count. The least is above the greatest where an edge has no rows.
+    #[inline(always)]
+    fn extents(&self, [first, last]: [i32; 2]) -> [[i64; 2]; 3] {
         let middle = self.middle_row();
-        [[first, last], [first, last.min(middle.saturating_sub(1))], [first.max(middle), last]]
+        let rows = [[first, last], [first, last.min(middle.saturating_sub(1))], [first.max(middle), last]];
+        each!([0, 1, 2], edge => {
+            let [first, last] = rows[edge];
+            let (a, b) = (self.exact(edge, first), self.exact(edge, last));
+            let is_empty = first > last;
+            [if is_empty { i64::MAX } else { a.min(b) }, if is_empty { i64::MIN } else { a.max(b) }]
+        })
     }
 
-    /// Whether columns along an edge may wrap around.
-    #[inline]
+    /// The rows of the triangle, whatever the scissor is.
+    #[inline(always)]
+    fn own_rows(&self) -> [i32; 2] {
+        [self.y[0].wrapping_add(7) >> 3, self.y[2].wrapping_sub(1) >> 3]
+    }
+
+    /// Whether columns along an edge may wrap around. The extents are those of the triangle's own rows.
+    #[inline(always)]
+    fn wraps_within(&self, extents: &[[i64; 2]; 3]) -> bool {
+        let far = each!([0, 1, 2], edge => {
+            let [least, greatest] = extents[edge];
+            (least <= greatest) & ((least < -FARTHEST) | (greatest >= FARTHEST))
+        });
+        let high = each!([0, 1, 2], i => !(-(1 << 20)..1 << 20).contains(&self.y[i]));
+        far[0] | far[1] | far[2] | high[0] | high[1] | high[2]
+    }
+
+    #[inline(always)]
     fn wraps(&self) -> bool {
-        if self.y.iter().any(|y| !(-(1 << 20)..1 << 20).contains(y)) {
-            return true;
-        }
-        let rows = [self.y[0].wrapping_add(7) >> 3, self.y[2].wrapping_sub(1) >> 3];
-        let rows = self.edge_rows(rows).into_iter().enumerate().filter(|(_, [first, last])| first <= last);
-        rows.flat_map(|(edge, rows)| rows.map(|row| self.exact(edge, row)))
-            .any(|x| !(-FARTHEST..FARTHEST).contains(&x))
+        self.wraps_within(&self.extents(self.own_rows()))
     }
 
-    /// First column of the leftmost and last column of the rightmost span among rows. Edges are straight, so that only
-    /// their ends count.
-    #[inline]
-    fn columns(&self, rows: [i32; 2]) -> [i64; 2] {
-        let (mut left, mut right) = (i64::MAX, i64::MIN);
-        for (edge, [first, last]) in self.edge_rows(rows).into_iter().enumerate() {
-            if first > last {
-                continue;
-            }
-            let ends = [first, last].map(|row| self.exact(edge, row));
-            if (edge == 0) != self.right_major {
-                left = left.min((ends[0].min(ends[1]) + i64::from(UP)) >> PIXEL);
-            } else {
-                right = right.max((ends[0].max(ends[1]) - 1) >> PIXEL);
-            }
-        }
-        [left, right]
+    /// First column of the leftmost and last column of the rightmost span among rows whose extents these are.
+    #[inline(always)]
+    fn columns(&self, [a, b, c]: &[[i64; 2]; 3]) -> [i64; 2] {
+        let short = [b[0].min(c[0]), b[1].max(c[1])];
+        let left = if self.right_major { short[0] } else { a[0] };
+        let right = if self.right_major { a[1] } else { short[1] };
+        [left.saturating_add(UP.into()) >> PIXEL, right.saturating_sub(1) >> PIXEL]
     }
 }
 
@@ -184,14 +199,16 @@ fn slope(dx: i32, dy: i32) -> i32 {
 }
 
 impl Coverage for Edges {
-    #[inline]
+    #[inline(always)]
     fn bounds(&self) -> Bounds {
         let rows @ [first, last] = self.rows();
         let [low, high] = [self.scissor.low[0], self.scissor.high[0]];
-        if first > last || self.wraps() {
+        let own = self.own_rows();
+        let extents = self.extents(own);
+        if first > last || self.wraps_within(&extents) {
             return Bounds { low: [low, first], high: [high, last] };
         }
-        let [left, right] = self.columns(rows);
+        let [left, right] = self.columns(&if own == rows { extents } else { self.extents(rows) });
         let within = |x: i64| x.clamp(i64::from(i32::MIN), i64::from(i32::MAX)) as i32;
         Bounds { low: [low.max(within(left)), first], high: [high.min(within(right)), last] }
     }
@@ -207,7 +224,7 @@ impl Coverage for Edges {
         if self.wraps() {
             return true;
         }
-        let [left, right] = self.columns(rows);
+        let [left, right] = self.columns(&self.extents(rows));
         left.max(pixels.low[0].into()) <= right.min(pixels.high[0].into())
     }
 }
@@ -227,11 +244,27 @@ pub struct EdgeValues<T> {
     pub scissor: [T; 4],
 }
 
-/// Whether a triangle covers a pixel: the rule of [`Edges::span`] in an engine's arithmetic.
+impl<T: Copy> EdgeValues<T> {
+    /// Those of a triangle, as constants.
+    #[inline(always)]
+    pub fn constants<O: Ops<Int = T>>(o: &mut O, edges: &Edges) -> EdgeValues<T> {
+        let ([left, top], [right, bottom]) = (edges.scissor.low, edges.scissor.high);
+        EdgeValues {
+            x: each!([0, 1, 2], i => o.int(edges.x[i])),
+            slope: each!([0, 1, 2], i => o.int(edges.slope[i])),
+            y: each!([0, 1, 2], i => o.int(edges.y[i])),
+            flags: o.int(edges.flags() as i32),
+            scissor: each!([left, top, right, bottom], at => o.int(at)),
+        }
+    }
+}
+
+/// First and last column of a row that is among a triangle's, whatever the scissor is: the rule of [`Edges::span`] in an
+/// engine's arithmetic.
 #[inline(always)]
-pub fn covers<O: Ops>(o: &mut O, edges: &EdgeValues<O::Int>, x: O::Int, y: O::Int) -> O::Bool {
-    let EdgeValues { x: [xa, xb, xc], slope: [sa, sb, sc], y: [lo, mid, hi], flags, scissor } = *edges;
-    let (three, seven, one, minus_one) = (o.int(3), o.int(7), o.int(1), o.int(-1));
+pub fn span<O: Ops>(o: &mut O, edges: &EdgeValues<O::Int>, y: O::Int) -> [O::Int; 2] {
+    let EdgeValues { x: [xa, xb, xc], slope: [sa, sb, sc], y: [lo, mid, _], flags, .. } = *edges;
+    let (three, one, minus_one) = (o.int(3), o.int(1), o.int(-1));
     let s = o.shl(y, three);
     let (from_lo, from_mid) = (o.sub(s, lo), o.sub(s, mid));
     let (pa, pb, pc) = (o.mul(sa, from_lo), o.mul(sb, from_lo), o.mul(sc, from_mid));
@@ -243,9 +276,16 @@ pub fn covers<O: Ops>(o: &mut O, edges: &EdgeValues<O::Int>, x: O::Int, y: O::In
     let (left, right) = (o.select(right_major, short, long), o.select(right_major, long, short));
     let (up, pixel) = (o.int(UP), o.int(PIXEL as i32));
     let left = o.add(left, up);
-    let left = o.sar(left, pixel);
     let right = o.add(right, minus_one);
-    let right = o.sar(right, pixel);
+    [o.sar(left, pixel), o.sar(right, pixel)]
+}
+
+/// Whether a triangle covers a pixel.
+#[inline(always)]
+pub fn covers<O: Ops>(o: &mut O, edges: &EdgeValues<O::Int>, x: O::Int, y: O::Int) -> O::Bool {
+    let EdgeValues { y: [lo, _, hi], scissor, .. } = *edges;
+    let [left, right] = span(o, edges, y);
+    let (three, seven, minus_one) = (o.int(3), o.int(7), o.int(-1));
     let first = o.add(lo, seven);
     let first = o.sar(first, three);
     let last = o.add(hi, minus_one);

@@ -68,6 +68,12 @@ impl<'a> Draw<'a> {
             .map(move |(primitive, &state)| (primitive, state, &states[usize::from(state)]))
     }
 
+    /// A primitive and its state's number.
+    #[inline(always)]
+    pub(crate) fn primitive(&self, number: usize) -> Option<(&'a Primitive, usize)> {
+        Some((self.primitives.get(number)?, usize::from(*self.state_of.get(number)?)))
+    }
+
     /// Those of its primitives that are in a range, as far as there are any.
     pub fn part(&self, range: std::ops::Range<usize>) -> Draw<'a> {
         let end = range.end.min(self.primitives.len());

@@ -196,21 +196,25 @@ impl Targets {
 pub(crate) const TILE: u32 = 64;
 /// Pixels of a tile.
 pub(crate) const TILE_PIXELS: usize = (TILE * TILE) as usize;
-/// Words behind a tile's pixels: four pixels from any place on are there, and four more that nobody sees.
-const BEHIND: usize = 8;
+/// Words behind a tile's pixels: sixteen pixels from any place on are there.
+const BEHIND: usize = 16;
 
-/// A square of a frame.
+/// Words of a tile's pixels and those behind.
+pub(crate) type TileWords = [i32; TILE_PIXELS + BEHIND];
+
+/// A square of a frame. Its rows begin with cache lines.
 #[derive(Clone, Debug)]
+#[repr(align(64))]
 pub(crate) struct Tile {
     /// Colour in the lower half, depth in the upper, row by row.
-    words: [i32; TILE_PIXELS + BEHIND],
+    words: TileWords,
     /// What all of them are instead, until one is drawn.
     cleared: Option<i32>,
 }
 
 impl Tile {
     /// The words, to be drawn into.
-    pub fn words_mut(&mut self) -> &mut [i32; TILE_PIXELS + BEHIND] {
+    pub fn words_mut(&mut self) -> &mut TileWords {
         if let Some(word) = self.cleared.take() {
             self.words.fill(word);
         }

@@ -110,6 +110,33 @@ impl Default for View {
     }
 }
 
+/// A loaded model. Triangles have a texture where all of their corners have a place in it.
+#[cfg(feature = "gltf")]
+impl From<&xenoglot_dragon::host::Mesh> for Model {
+    fn from(mesh: &xenoglot_dragon::host::Mesh) -> Model {
+        let textures = mesh.textures.iter();
+        let textures = textures.map(|image| Texture { size: image.size(), texels: image.texels().to_vec() });
+        let corner = |index: u32| {
+            let index = index as usize;
+            let texcoord = mesh.texcoords.get(index).copied().flatten();
+            let position = mesh.positions.get(index).copied().unwrap_or_default();
+            let color = mesh.colors.get(index).copied().unwrap_or([1.0; 4]);
+            (Corner { position, color, uv: texcoord.unwrap_or_default() }, texcoord.is_some())
+        };
+        let triangle = |(triangle, surface): (&[u32; 3], &u16)| {
+            let corners = triangle.map(corner);
+            let texture = mesh.materials.get(usize::from(*surface)).and_then(|material| material.texture);
+            let has_places = corners.iter().all(|(_, has_place)| *has_place);
+            let corners = corners.map(|(corner, _)| corner);
+            Triangle { corners, texture: texture.filter(|_| has_places) }
+        };
+        Model {
+            triangles: mesh.triangles.iter().zip(&mesh.surfaces).map(triangle).collect(),
+            textures: textures.collect(),
+        }
+    }
+}
+
 /// Longest side of a texture, as a shift.
 const LONGEST: u32 = 8;
 /// Bytes of a unit of 16 bits.

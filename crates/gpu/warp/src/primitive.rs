@@ -89,15 +89,18 @@ impl Primitive {
 
     /// What it may cover of a frame of this size.
     pub fn edges(&self, state: &RenderState, frame: [u32; 2]) -> Edges {
-        let [x, y, width, height] = state.scissor.map(i32::from);
-        let scissor = Bounds { low: [x, y], high: [x + width - 1, y + height - 1] };
-        let frame = Bounds { low: [0; 2], high: frame.map(|pixels| pixels.min(1 << 24) as i32 - 1) };
+        self.edges_within(state.scissor_within(frame))
+    }
+
+    /// What it may cover of these pixels.
+    #[inline(always)]
+    pub(crate) fn edges_within(&self, scissor: Bounds) -> Edges {
         Edges {
             x: self.x,
             slope: self.slope,
             y: self.y.map(i32::from),
             right_major: self.flags & Primitive::RIGHT_MAJOR != 0,
-            scissor: scissor.intersect(&frame),
+            scissor,
         }
     }
 }

@@ -1,5 +1,7 @@
 //! Render states: what decides how a primitive's pixels look, in 64 bytes, or 96 with palette, fog and stencil.
 
+use xenoglot_raster::Bounds;
+
 /// Bytes of a state without palette, fog and stencil.
 pub const STATE_BYTES: usize = 64;
 /// Bytes of a state.
@@ -250,6 +252,14 @@ impl RenderState {
         put(&[self.max_level as u8, self.format]);
         self.levels.iter().for_each(|v| put(&v.to_le_bytes()));
         bytes
+    }
+
+    /// The pixels that may be drawn in a frame of this size.
+    pub(crate) fn scissor_within(&self, frame: [u32; 2]) -> Bounds {
+        let [x, y, width, height] = self.scissor.map(i32::from);
+        let scissor = Bounds { low: [x, y], high: [x + width - 1, y + height - 1] };
+        let frame = Bounds { low: [0; 2], high: frame.map(|pixels| pixels.min(1 << 24) as i32 - 1) };
+        scissor.intersect(&frame)
     }
 
     /// Its last level.

@@ -113,6 +113,42 @@ fn all_ways_agree_on_random_scenes() {
     }
 }
 
+/// The glTF scenes, in fog and without.
+#[cfg(feature = "gltf")]
+#[test]
+fn all_ways_agree_on_models() {
+    use xenoglot_dragon::host::{MeshLimits, load_gltf};
+    use xenoglot_warp::golden::Error;
+    use xenoglot_warp::model::{Model, View};
+    use xenoglot_warp::{Frame, Memory};
+
+    let Some(device) = device() else { return };
+    let mut renderers = renderers(&device, 1000);
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("models");
+    let paths = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let paths: Vec<_> = paths.filter(|path| path.extension().is_some_and(|ending| ending == "glb")).collect();
+    assert!(!paths.is_empty());
+    for (path, fog) in paths.iter().flat_map(|path| [false, true].map(|fog| (path, fog))) {
+        let mesh = load_gltf(&std::fs::read(path).unwrap(), &|_| None, &MeshLimits::default()).unwrap();
+        let view = View { size: [161, 121], fog, ..View::default() };
+        let scene = Model::from(&mesh).scene(&view).unwrap();
+        let run = |draw: &mut dyn FnMut(&mut Frame, &Memory, &Draw<'_>)| -> Vec<u8> {
+            let engine = |frame: &mut Frame, memory: &Memory, drawn: &Draw<'_>| -> Result<(), Error> {
+                draw(frame, memory, drawn);
+                Ok(())
+            };
+            scene.run(engine).unwrap()
+        };
+        let expected = run(&mut reference::draw);
+        let cpu = run(&mut |frame, memory, draw| Engine::new().draw(frame, memory, draw));
+        assert!(cpu == expected, "{}, cpu", path.display());
+        for (options, renderer) in &mut renderers {
+            let made = run(&mut |frame, memory, draw| renderer.draw(frame, memory, draw).unwrap());
+            assert!(made == expected, "{}, {options:?}", path.display());
+        }
+    }
+}
+
 /// Subgroups of 4 and of 8, which lavapipe has by the width of its vectors: this test once more in another process.
 #[test]
 fn all_ways_agree_with_other_subgroups() {

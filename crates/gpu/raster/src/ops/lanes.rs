@@ -1,6 +1,6 @@
 //! Sixteen pixels at once on the CPU.
 
-use super::{Ops, gather, high};
+use super::{Ops, gather, high, squares};
 use fearless_simd::prelude::*;
 use fearless_simd::{f32x16, i32x16, mask32x16, u16x32, u32x16};
 
@@ -13,6 +13,7 @@ pub struct Lanes<'a, S: Simd> {
     simd: S,
     /// Units, a power of two in number, or none.
     memory: &'a [u16],
+    table: &'a [u32],
 }
 
 impl<'a, S: Simd> Lanes<'a, S> {
@@ -20,7 +21,13 @@ impl<'a, S: Simd> Lanes<'a, S> {
     #[inline(always)]
     pub fn new(simd: S, memory: &'a [u16]) -> Lanes<'a, S> {
         let fits = memory.len().is_power_of_two() && memory.len() <= 1 << 31;
-        Lanes { simd, memory: if fits { memory } else { &[] } }
+        Lanes { simd, memory: if fits { memory } else { &[] }, table: &[] }
+    }
+
+    /// The same with a table.
+    #[inline(always)]
+    pub fn with_table(self, table: &'a [u32]) -> Lanes<'a, S> {
+        Lanes { table, ..self }
     }
 
     /// The processor's instructions.
@@ -132,6 +139,23 @@ impl<S: Simd> Ops for Lanes<'_, S> {
     }
 
     #[inline(always)]
+    fn entry(&mut self, at: i32x16<S>) -> i32x16<S> {
+        let mut entries = at.to_array();
+        for entry in &mut entries {
+            *entry = self.table.get(*entry as u32 as usize).copied().unwrap_or(0) as i32;
+        }
+        i32x16::load_array(self.simd, entries)
+    }
+
+    #[inline(always)]
+    fn mixed_rows(&mut self, at: [i32x16<S>; 2], share: i32x16<S>) -> [[i32x16<S>; 2]; 2] {
+        if let Some(rows) = squares::mixed(self.simd, self.table, at, share) {
+            return rows;
+        }
+        [self.mixed_entries(at[0], share), self.mixed_entries(at[1], share)]
+    }
+
+    #[inline(always)]
     fn when<const N: usize>(
         &mut self,
         holds: mask32x16<S>,
@@ -152,7 +176,7 @@ impl<S: Simd> Ops for Lanes<'_, S> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ops::Scalar;
+    use crate::ops::{Pairs, Scalar};
     use fearless_simd::{Level, dispatch};
     use proptest::prelude::*;
 
@@ -192,6 +216,11 @@ mod tests {
             o.shl_halves(a, 3),
             o.shr_halves(a, 5),
         ];
+        let (at, below) = (o.and_with(a, 31), o.and_with(b, 31));
+        let share = o.and_with(b, 0x3f);
+        let share = o.halves(share, share);
+        out.push(o.entry(at));
+        out.extend(o.mixed_rows([at, below], share).concat());
         let fives = o.and_with(a, 0x7c00_7c00);
         out.push(o.widen_fives(fives));
         for value in floats {
@@ -210,22 +239,42 @@ mod tests {
         out
     }
 
+    /// The processor's best instructions, those of eight lanes, and those that all of its kind have.
+    fn levels() -> impl Iterator<Item = Level> {
+        let best = Level::new();
+        #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
+        let avx2 = best.as_avx2().map(Level::Avx2);
+        #[cfg(not(any(target_arch = "x86", target_arch = "x86_64")))]
+        let avx2 = None;
+        [Some(best), avx2, Some(Level::baseline())].into_iter().flatten()
+    }
+
     proptest! {
         #![proptest_config(xenoglot_testgen::property::config(256))]
 
         #[test]
         fn lanes_are_pixels(a in any::<[i32; 16]>(), b in any::<[i32; 16]>(), floats in any::<[f32; 16]>()) {
             let memory: Vec<u16> = (0..64).map(|i| i * 1021).collect();
-            for a in [a, floats.map(|float| float.to_bits() as i32)] {
-                let lanes: Vec<[i32; 16]> = dispatch!(Level::new(), simd => {
-                    let mut lanes = Lanes::new(simd, &memory);
+            // The last pair that is asked for ends it.
+            let table: Vec<u32> = (0..33).map(|i: u32| (i + 9).wrapping_mul(0x9e37_79b9)).collect();
+            let floats = floats.map(|float| float.to_bits() as i32);
+            for (a, level) in [a, floats].into_iter().flat_map(|a| levels().map(move |level| (a, level))) {
+                let (lanes, pairs): (Vec<[i32; 16]>, Vec<[[i32; 16]; 2]>) = dispatch!(level, simd => {
+                    let mut lanes = Lanes::new(simd, &memory).with_table(&table);
                     let [a, b] = [a, b].map(|values| i32x16::load_array(simd, values));
-                    everything(&mut lanes, a, b).into_iter().map(|value| value.to_array()).collect()
+                    let pairs = everything(&mut Pairs(lanes), [a, b], [b, a]);
+                    let lanes = everything(&mut lanes, a, b).into_iter().map(|value| value.to_array());
+                    (lanes.collect(), pairs.iter().map(|pair| pair.map(|value| value.to_array())).collect())
                 });
                 for lane in 0..16 {
-                    let expected = everything(&mut Scalar::new(&memory), a[lane], b[lane]);
+                    let mut scalar = Scalar::new(&memory).with_table(&table);
+                    let expected = everything(&mut scalar, a[lane], b[lane]);
                     let values: Vec<i32> = lanes.iter().map(|values| values[lane]).collect();
-                    prop_assert_eq!(values, expected);
+                    prop_assert_eq!(&values, &expected);
+                    let swapped = everything(&mut scalar, b[lane], a[lane]);
+                    let halves =
+                        [0, 1].map(|half| pairs.iter().map(|pair| pair[half][lane]).collect::<Vec<i32>>());
+                    prop_assert_eq!(halves, [expected, swapped]);
                 }
             }
         }

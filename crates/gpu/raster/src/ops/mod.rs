@@ -1,7 +1,7 @@
 //! The arithmetic that pixel rules are written in.
 //!
 //! A chip's pixel rules are functions over [`Ops`], written once. [`Scalar`] runs them a pixel at a time, [`Lanes`] sixteen
-//! pixels at once on the CPU, and [`Emit`] (feature `ir`) makes them a program of the IR, which the interpreter runs and
+//! pixels at once on the CPU, [`Pairs`] twice sixteen, and [`Emit`] (feature `ir`) makes them a program of the IR, which the interpreter runs and
 //! which becomes SPIR-V for the host's GPU. All arithmetic is pinned: integers wrap, each float operation is rounded to the
 //! nearest by itself and never fused, quotients are rounded correctly. So every engine gives the same bits.
 
@@ -10,11 +10,14 @@ mod emit;
 mod gather;
 mod high;
 mod lanes;
+mod pairs;
 mod scalar;
+mod squares;
 
 #[cfg(feature = "ir")]
 pub use emit::Emit;
 pub use lanes::{LANES, Lanes};
+pub use pairs::Pairs;
 pub use scalar::Scalar;
 
 /// A closure that is always inlined. One that is not is compiled without the processor's extensions, and each operation of
@@ -116,6 +119,34 @@ pub trait Ops {
 
     /// Unit `at` of 16 bits of the guest's memory, which lies there as often as it takes.
     fn load(&mut self, at: Self::Int) -> Self::Int;
+
+    /// Word `at` of a table of the engine's. What is not in it reads as some other word, or 0; engines but those on the CPU
+    /// have none.
+    #[inline(always)]
+    fn entry(&mut self, _at: Self::Int) -> Self::Int {
+        self.int(0)
+    }
+
+    /// Entries `at` and `at + 1` of the table, whose bytes are channels, mixed: the second has a weight of 0 to 64, in both
+    /// halves of `share`, the first the rest of 64. Bytes 0 and 2 in the halves of one word, 1 and 3 in those of another.
+    #[inline(always)]
+    fn mixed_entries(&mut self, at: Self::Int, share: Self::Int) -> [Self::Int; 2] {
+        let whole = self.int(0x40_0040);
+        let (rest, next) = (self.sub(whole, share), self.add_to(at, 1));
+        let (first, second) = (self.entry(at), self.entry(next));
+        each!([0, 8], from => {
+            let (first, second) = (self.shr_by(first, from), self.shr_by(second, from));
+            let (first, second) = (self.and_with(first, 0xff_00ff), self.and_with(second, 0xff_00ff));
+            let (first, second) = (self.mul_halves(first, rest), self.mul_halves(second, share));
+            self.add_halves(first, second)
+        })
+    }
+
+    /// [`Ops::mixed_entries`] of two places.
+    #[inline(always)]
+    fn mixed_rows(&mut self, at: [Self::Int; 2], share: Self::Int) -> [[Self::Int; 2]; 2] {
+        each!([at[0], at[1]], at => self.mixed_entries(at, share))
+    }
 
     /// What `then` makes where it holds, else `otherwise`. An engine leaves `then` out where it holds for no pixel; what
     /// `then` does to values outside is not defined but for what it returns.

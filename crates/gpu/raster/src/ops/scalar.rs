@@ -6,12 +6,18 @@ use super::Ops;
 #[derive(Clone, Copy, Debug)]
 pub struct Scalar<'a> {
     memory: &'a [u16],
+    table: &'a [u32],
 }
 
 impl<'a> Scalar<'a> {
     /// Arithmetic with the guest's memory, whose units are a power of two in number; none reads as 0.
     pub fn new(memory: &'a [u16]) -> Scalar<'a> {
-        Scalar { memory }
+        Scalar { memory, table: &[] }
+    }
+
+    /// The same with a table.
+    pub fn with_table(self, table: &'a [u32]) -> Scalar<'a> {
+        Scalar { table, ..self }
     }
 }
 
@@ -66,6 +72,11 @@ impl Ops for Scalar<'_> {
     #[inline(always)]
     fn load(&mut self, at: i32) -> i32 {
         self.memory.get(at as u32 as usize & self.memory.len().wrapping_sub(1)).copied().unwrap_or(0).into()
+    }
+
+    #[inline(always)]
+    fn entry(&mut self, at: i32) -> i32 {
+        self.table.get(at as u32 as usize).copied().unwrap_or(0) as i32
     }
 
     #[inline(always)]

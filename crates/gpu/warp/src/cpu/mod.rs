@@ -1,20 +1,37 @@
 //! The fast engine: tiles over all cores, sixteen pixels at once.
 //!
-//! Primitives are set up and binned in chunks, on all cores; then each tile follows its bitmaps in drawing order, so that
-//! threads share nothing they write. Spans are cut into quads of four pixels, and four quads of a primitive, of whichever
-//! rows, are drawn at once: small triangles fill more of them than of squares.
+//! Primitives are binned in chunks, on all cores; then each tile takes its primitives in drawing order, so that threads
+//! share nothing they write.
+//!
+//! | room | what it is for |
+//! |---|---|
+//! | `textures` | textures as tables of decoded texels |
+//! | `tile` | a tile: its primitives one after the other |
+//! | `spans` | what opaque primitives cover, and their tests |
+//! | `opaque` | pixels of opaque primitives that are tested and not yet shaded |
+//! | `painter` | those pixels in groups, of any rows and of two primitives, and their colours |
+//! | `usual` | what most pixels are shaded with, as constants |
+//! | `quads` | spans of other primitives, cut up for groups that are tested, shaded and blended at once |
 
+mod opaque;
+mod painter;
 mod quads;
+mod spans;
+mod textures;
 mod tile;
+mod usual;
 
 use crate::draw::Draw;
 use crate::frame::{Frame, Memory, TILE, Tile};
-use crate::rules::{ATTRIBUTE_WORDS, STATE_WORDS, attribute_words, state_words};
+use crate::primitive::Primitive;
+use crate::rules::STATE_WORDS;
 use fearless_simd::Level;
 use fearless_simd::prelude::*;
+use opaque::Waiting;
 use rayon::prelude::*;
+use textures::Textures;
 use xenoglot_raster::cpu::{self, Tiles};
-use xenoglot_raster::{Edges, Grid, inlined};
+use xenoglot_raster::{Bounds, Edges, Grid, inlined};
 
 /// Primitives that are binned together.
 const CHUNK: usize = 1024;
@@ -34,45 +51,43 @@ impl Default for Engine {
     }
 }
 
-/// Primitives that are binned together.
-struct Chunk<'a> {
-    edges: Vec<Edges>,
-    attributes: Vec<[u32; ATTRIBUTE_WORDS]>,
-    state_of: &'a [u16],
-    tiles: Tiles,
-}
-
-impl<'a> Chunk<'a> {
-    fn new(draw: &Draw<'a>, grid: Grid) -> Chunk<'a> {
-        let edges = draw.edges(grid.size);
-        let tiles = cpu::bin(&Grid { primitives: edges.len() as u32, ..grid }, &edges);
-        let attributes = draw.iter().map(|(primitive, ..)| attribute_words(primitive)).collect();
-        Chunk { edges, attributes, state_of: draw.state_of(), tiles }
-    }
-}
-
 /// What tiles are drawn from.
 struct Source<'a> {
-    chunks: &'a [Chunk<'a>],
-    states: &'a [[u32; STATE_WORDS]],
+    draw: &'a Draw<'a>,
+    /// Chunks of primitives, each with the number of its first one.
+    chunks: &'a [(usize, Tiles)],
+    /// What each state lets be drawn.
+    scissors: &'a [Bounds],
+    textures: &'a Textures,
     memory: &'a [u16],
 }
 
+/// What drawing a tile needs room for.
+#[derive(Default)]
+struct Scratch<'a> {
+    /// The tile's primitives.
+    numbers: Vec<usize>,
+    waiting: Waiting<'a>,
+}
+
 impl<'a> Source<'a> {
-    /// The primitives of a tile, in drawing order: edges, attributes, state.
+    /// The numbers of a tile's primitives, in drawing order.
+    fn numbers(&self, at: [u32; 2], out: &mut Vec<usize>) {
+        out.clear();
+        for (first, tiles) in self.chunks {
+            out.extend(tiles.primitives(at[0], at[1]).map(|number| first + number as usize));
+        }
+    }
+
+    /// A primitive: edges, primitive, state.
     #[inline(always)]
-    fn primitives(
-        &self,
-        at: [u32; 2],
-    ) -> impl Iterator<Item = (&'a Edges, &'a [u32; ATTRIBUTE_WORDS], &'a [u32; STATE_WORDS])> + use<'a> {
-        let (chunks, states) = (self.chunks, self.states);
-        chunks.iter().flat_map(move |chunk| {
-            chunk.tiles.primitives(at[0], at[1]).filter_map(move |number| {
-                let number = number as usize;
-                let state = states.get(usize::from(*chunk.state_of.get(number)?))?;
-                Some((chunk.edges.get(number)?, chunk.attributes.get(number)?, state))
-            })
-        })
+    fn primitive(&self, number: usize) -> Option<(Edges, &'a Primitive, &'a [u32; STATE_WORDS])> {
+        let (primitive, state) = self.draw.primitive(number)?;
+        Some((
+            primitive.edges_within(*self.scissors.get(state)?),
+            primitive,
+            self.textures.states.get(state)?,
+        ))
     }
 }
 
@@ -94,46 +109,87 @@ impl Engine {
 
     /// Draws primitives, on the threads of the current pool.
     pub fn draw(&self, frame: &mut Frame, memory: &Memory, draw: &Draw<'_>) {
-        let states: Vec<_> = draw.states().iter().map(state_words).collect();
+        let textures = self.textures(draw, memory.units());
         let grid = frame.grid(0);
+        let scissors: Vec<Bounds> =
+            draw.states().iter().map(|state| state.scissor_within(grid.size)).collect();
         let [columns, _] = grid.tiles();
         let mut first = 0;
         while first < draw.len() {
             let end = first.saturating_add(self.chunk.saturating_mul(CHUNKS)).min(draw.len());
-            let chunks: Vec<Chunk<'_>> = (first..end)
+            let chunks: Vec<(usize, Tiles)> = (first..end)
                 .into_par_iter()
                 .step_by(self.chunk)
-                .map(|first| Chunk::new(&draw.part(first..first.saturating_add(self.chunk)), grid))
+                .map(|first| {
+                    let part = draw.part(first..first.saturating_add(self.chunk));
+                    let edges = part.iter().map(inlined!(|(primitive, state, _): (&Primitive, u16, _)| {
+                        let scissor = scissors.get(usize::from(state)).copied().unwrap_or_default();
+                        primitive.edges_within(scissor)
+                    }));
+                    (first, cpu::bin(&Grid { primitives: part.len() as u32, ..grid }, edges))
+                })
                 .collect();
-            let source = Source { chunks: &chunks, states: &states, memory: memory.units() };
-            frame.tiles.par_iter_mut().enumerate().for_each(|(place, pixels)| {
-                let at = [place as u32 % columns, place as u32 / columns];
-                let origin = at.map(|at| (at * TILE) as i32);
-                self.draw_tile(pixels, at, origin, &source);
-            });
+            let source = Source {
+                draw,
+                chunks: &chunks,
+                scissors: &scissors,
+                textures: &textures,
+                memory: memory.units(),
+            };
+            frame.tiles.par_iter_mut().enumerate().for_each_init(
+                Scratch::default,
+                |scratch, (place, pixels)| {
+                    let at = [place as u32 % columns, place as u32 / columns];
+                    let origin = at.map(|at| (at * TILE) as i32);
+                    source.numbers(at, &mut scratch.numbers);
+                    self.draw_tile(pixels, origin, &source, scratch);
+                },
+            );
             first = end;
         }
     }
 
-    /// Draws into a tile. The code is large: of the x86 extensions it has those of sixteen and of eight lanes.
-    fn draw_tile(&self, tile: &mut Tile, at: [u32; 2], origin: [i32; 2], source: &Source<'_>) {
+    /// The states of a draw, with tables where tiles are drawn sixteen pixels at once.
+    fn textures(&self, draw: &Draw<'_>, memory: &[u16]) -> Textures {
         #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
         {
             if let Some(simd) = self.level.as_avx512() {
-                return simd.vectorize(inlined!(|| tile::draw(simd, tile, at, origin, source)));
+                return simd.vectorize(inlined!(|| Textures::decode(simd, draw, memory)));
             }
             if let Some(simd) = self.level.as_avx2() {
-                return simd.vectorize(inlined!(|| tile::draw(simd, tile, at, origin, source)));
+                return simd.vectorize(inlined!(|| Textures::decode(simd, draw, memory)));
+            }
+            Textures::none(draw)
+        }
+        #[cfg(not(any(target_arch = "x86", target_arch = "x86_64")))]
+        fearless_simd::dispatch!(Level::baseline(), simd => Textures::decode(simd, draw, memory))
+    }
+
+    /// Draws into a tile. The code is large: of the x86 extensions it has those of sixteen and of eight lanes.
+    fn draw_tile<'a>(
+        &self,
+        tile: &mut Tile,
+        origin: [i32; 2],
+        source: &Source<'a>,
+        scratch: &mut Scratch<'a>,
+    ) {
+        #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
+        {
+            if let Some(simd) = self.level.as_avx512() {
+                return simd.vectorize(inlined!(|| tile::draw(simd, tile, origin, source, scratch)));
+            }
+            if let Some(simd) = self.level.as_avx2() {
+                return simd.vectorize(inlined!(|| tile::draw(simd, tile, origin, source, scratch)));
             }
         }
-        baseline(tile, at, origin, source);
+        baseline(tile, origin, source, scratch);
     }
 }
 
 /// With what every processor of the architecture has; on x86 that is too narrow for sixteen lanes.
-fn baseline(tile: &mut Tile, at: [u32; 2], origin: [i32; 2], source: &Source<'_>) {
+fn baseline<'a>(tile: &mut Tile, origin: [i32; 2], source: &Source<'a>, scratch: &mut Scratch<'a>) {
     #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
-    tile::draw_pixels(tile, at, origin, source);
+    tile::draw_pixels(tile, origin, source, &scratch.numbers);
     #[cfg(not(any(target_arch = "x86", target_arch = "x86_64")))]
-    fearless_simd::dispatch!(Level::baseline(), simd => tile::draw(simd, tile, at, origin, source));
+    fearless_simd::dispatch!(Level::baseline(), simd => tile::draw(simd, tile, origin, source, scratch));
 }

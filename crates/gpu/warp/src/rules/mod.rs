@@ -5,7 +5,7 @@
 //! ```
 //!
 //! [`pixel`] is the whole of it; [`shade`] and [`output`] are its halves for an engine that shades primitives apart and
-//! stores them in order. Rules are written over [`Ops`]; what decides about a primitive's code is a [`Setting`], which an
+//! stores them in order, [`resolve`] and [`paint`] those for one that tests opaque primitives before it shades any. Rules are written over [`Ops`]; what decides about a primitive's code is a [`Setting`], which an
 //! engine knows or loads. Colours are two words: red and blue, green and alpha, in halves of 16 bits.
 
 mod combine;
@@ -19,9 +19,10 @@ mod variant;
 pub use interpolate::Attributes;
 pub use output::output;
 pub use setting::{Fact, Setting, choose};
+pub use texture::{DECODED, decoded};
 pub use values::{
     ATTRIBUTE_WORDS, Key, STATE_WORDS, StateValues, Values, attribute_words, known_key, loaded_key,
-    state_words,
+    set_decoded, state_words,
 };
 pub use variant::Variant;
 
@@ -56,7 +57,7 @@ pub fn pixel<O: Ops>(
                 matters,
                 stored,
                 inlined!(|o: &mut O| {
-                    let (color, alive) = color(o, values, place, &weights, z);
+                    let (color, alive) = color(o, values, place, &weights, inlined!(|_: &mut O| z));
                     let [new_color, new_depth] = output::store(o, values, place, color, z, &tests, stored);
                     match alive {
                         Fact::Known(true) => [new_color, new_depth],
@@ -82,7 +83,7 @@ pub fn shade<O: Ops>(o: &mut O, values: &Values<O>, place: [O::Int; 2], covered:
         inlined!(|o: &mut O| {
             let weights = interpolate::weights(o, &values.attributes, place);
             let z = interpolate::depth(o, &values.attributes, &weights);
-            let ([red_blue, green_alpha], alive) = color(o, values, place, &weights, z);
+            let ([red_blue, green_alpha], alive) = color(o, values, place, &weights, inlined!(|_: &mut O| z));
             let drawn = o.int(DRAWN);
             let drawn = match alive {
                 Fact::Known(true) => drawn,
@@ -95,14 +96,60 @@ pub fn shade<O: Ops>(o: &mut O, values: &Values<O>, place: [O::Int; 2], covered:
     )
 }
 
-/// The colour, and whether the alpha test lets it through.
+/// What the tests of an opaque primitive ([`Key::is_opaque`]) make of a pixel.
+#[derive(Clone, Copy, Debug)]
+pub struct Resolved<O: Ops> {
+    /// Where the primitive is drawn: where [`paint`] has its colour.
+    pub drawn: O::Bool,
+    /// The depth word.
+    pub depth: O::Int,
+    /// Where it takes the place of the stored one.
+    pub changed: O::Bool,
+}
+
+/// The tests of an opaque primitive against the stored depth word. With [`paint`] it is [`pixel`], for an engine that knows
+/// which primitive is drawn last before it shades one.
+#[inline(always)]
+pub fn resolve<O: Ops>(
+    o: &mut O,
+    values: &Values<O>,
+    place: [O::Int; 2],
+    covered: O::Bool,
+    stored: O::Int,
+) -> Resolved<O> {
+    let weights = interpolate::weights(o, &values.attributes, place);
+    let z = interpolate::depth(o, &values.attributes, &weights);
+    let tests = output::tests(o, values, z, stored);
+    let depth = output::new_depth(o, values, z, &tests, stored);
+    let passes = tests.pass(o);
+    let drawn = o.both(covered, passes);
+    let matters = tests.matter(o);
+    let changed = o.both(covered, matters);
+    Resolved { drawn, depth, changed }
+}
+
+/// The colour word of an opaque primitive at a pixel where it is drawn.
+#[inline(always)]
+pub fn paint<O: Ops>(o: &mut O, values: &Values<O>, place: [O::Int; 2]) -> O::Int {
+    let weights = interpolate::weights(o, &values.attributes, place);
+    let (color, _) = color(
+        o,
+        values,
+        place,
+        &weights,
+        inlined!(|o: &mut O| interpolate::depth(o, &values.attributes, &weights)),
+    );
+    output::replaced(o, color, place)
+}
+
+/// The colour, and whether the alpha test lets it through. `z` makes the depth, which only fog reads.
 #[inline(always)]
 fn color<O: Ops>(
     o: &mut O,
     values: &Values<O>,
     place: [O::Int; 2],
     weights: &interpolate::Weights<O>,
-    z: O::Int,
+    z: impl FnOnce(&mut O) -> O::Int,
 ) -> (Pairs<O::Int>, Fact<O::Bool>) {
     let Values { key, state, attributes } = values;
     let sampled = key.combiner.has(o, combiner::SAMPLE);
@@ -126,7 +173,14 @@ fn color<O: Ops>(
     let color = interpolate::color(o, attributes, weights);
     let color = combine::combine(o, key, state, texel, color);
     let fog = key.fog.has(o, 255);
-    let color =
-        choose(o, fog, inlined!(|o: &mut O| combine::fog(o, state, color, z)), inlined!(|_: &mut O| color));
+    let color = choose(
+        o,
+        fog,
+        inlined!(|o: &mut O| {
+            let z = z(o);
+            combine::fog(o, state, color, z)
+        }),
+        inlined!(|_: &mut O| color),
+    );
     (color, alive)
 }

@@ -32,6 +32,15 @@ impl<B: Copy> Tests<B> {
             Fact::Depends(has) => o.either(self.depth, has),
         }
     }
+
+    /// Whether the pixel passes them all.
+    #[inline(always)]
+    pub fn pass<O: Ops<Bool = B>>(&self, o: &mut O) -> B {
+        match self.has_stencil {
+            Fact::Known(false) => self.depth,
+            _ => o.both(self.stencil, self.depth),
+        }
+    }
 }
 
 /// The words that take the place of `stored`, of what [`super::shade`] made.
@@ -116,11 +125,10 @@ const PASSES: [i32; 3] = {
 /// Whether a value passes against the stored one. The test is in the three lowest bits.
 #[inline(always)]
 fn compare<O: Ops>(o: &mut O, test: Setting<O::Int>, value: O::Int, stored: O::Int) -> O::Bool {
-    let less = o.less(value, stored);
-    let equal = o.equal(value, stored);
     let test = match test {
         Setting::Known(byte) => byte & depth::TEST,
         Setting::Loaded(byte) => {
+            let (less, equal) = (o.less(value, stored), o.equal(value, stored));
             let [below, same, above] = PASSES.map(|bits| o.int(bits));
             let bits = o.select(equal, same, above);
             let bits = o.select(less, below, bits);
@@ -130,15 +138,23 @@ fn compare<O: Ops>(o: &mut O, test: Setting<O::Int>, value: O::Int, stored: O::I
             return o.equal(bit, one);
         }
     };
-    let not_greater = o.either(less, equal);
     match ALL[usize::from(test)] {
         DepthTest::Always => o.bool(true),
-        DepthTest::Less => less,
-        DepthTest::LessEqual => not_greater,
-        DepthTest::Greater => o.not(not_greater),
-        DepthTest::GreaterEqual => o.not(less),
-        DepthTest::Equal => equal,
-        DepthTest::NotEqual => o.not(equal),
+        DepthTest::Less => o.less(value, stored),
+        DepthTest::LessEqual => {
+            let greater = o.less(stored, value);
+            o.not(greater)
+        }
+        DepthTest::Greater => o.less(stored, value),
+        DepthTest::GreaterEqual => {
+            let less = o.less(value, stored);
+            o.not(less)
+        }
+        DepthTest::Equal => o.equal(value, stored),
+        DepthTest::NotEqual => {
+            let equal = o.equal(value, stored);
+            o.not(equal)
+        }
         DepthTest::Never => o.bool(false),
     }
 }
@@ -154,22 +170,43 @@ pub fn store<O: Ops>(
     tests: &Tests<O::Bool>,
     stored: [O::Int; 2],
 ) -> [O::Int; 2] {
-    let write = values.key.depth.has(o, depth::WRITE);
-    let [new_depth] = choose(o, write, inlined!(|_: &mut O| [z]), inlined!(|_: &mut O| [stored[1]]));
     let new_color = blended(o, values, place, color, stored[0]);
-    choose(
+    let [new_color] = choose(
         o,
         tests.has_stencil,
         inlined!(|o: &mut O| {
-            let passes = o.both(tests.stencil, tests.depth);
-            let new_color = o.select(passes, new_color, stored[0]);
-            let new_depth = o.select(passes, new_depth, stored[1]);
-            let depth = o.and_with(new_depth, !STENCIL);
-            let stencil = stencilled(o, values, tests, stored[1]);
-            [new_color, o.or(depth, stencil)]
+            let passes = tests.pass(o);
+            [o.select(passes, new_color, stored[0])]
         }),
-        inlined!(|_: &mut O| [new_color, new_depth]),
-    )
+        inlined!(|_: &mut O| [new_color]),
+    );
+    [new_color, new_depth(o, values, z, tests, stored[1])]
+}
+
+/// The depth word of a pixel that the alpha test lets through, where its tests matter.
+#[inline(always)]
+pub fn new_depth<O: Ops>(
+    o: &mut O,
+    values: &Values<O>,
+    z: O::Int,
+    tests: &Tests<O::Bool>,
+    stored: O::Int,
+) -> O::Int {
+    let write = values.key.depth.has(o, depth::WRITE);
+    let [depth] = choose(o, write, inlined!(|_: &mut O| [z]), inlined!(|_: &mut O| [stored]));
+    let [word] = choose(
+        o,
+        tests.has_stencil,
+        inlined!(|o: &mut O| {
+            let passes = tests.pass(o);
+            let depth = o.select(passes, depth, stored);
+            let depth = o.and_with(depth, !STENCIL);
+            let stencil = stencilled(o, values, tests, stored);
+            [o.or(depth, stencil)]
+        }),
+        inlined!(|_: &mut O| [depth]),
+    );
+    word
 }
 
 /// The new stencil.
@@ -283,6 +320,13 @@ fn blended<O: Ops>(
         }),
     );
     word
+}
+
+/// The colour word of a pixel whose colour takes the place of the stored one.
+#[inline(always)]
+pub fn replaced<O: Ops>(o: &mut O, color: Pairs<O::Int>, place: [O::Int; 2]) -> O::Int {
+    let new = dithered(o, color, place);
+    packed(o, new)
 }
 
 /// Channels of a stored word: red and blue, green and alpha, in halves.

@@ -8,7 +8,9 @@ use xenoglot_raster::ops::Ops;
 use xenoglot_raster::{each, inlined};
 
 /// Fraction bits of texture coordinates.
-const FRACTION: u32 = 5;
+pub const FRACTION: u32 = 5;
+/// [`Key::shift`] of textures that are tables of decoded texels.
+pub const DECODED: u8 = 3;
 /// Half a texel.
 const HALF_TEXEL: i32 = 16;
 
@@ -157,29 +159,19 @@ fn filter<O: Ops>(
         o,
         bilinear,
         inlined!(|o: &mut O| {
-            let [u, v] = each!([u, v], value => o.add_to(value, -HALF_TEXEL));
+            let [u, v] = each!([0, 1], axis => {
+                let value = o.add_to([u, v][axis], -HALF_TEXEL);
+                source.clamp(o, value, axis)
+            });
             let [fu, fv] = each!([u, v], value => o.and_with(value, (1 << FRACTION) - 1));
-            let [u0, v0] = each!([u, v], value => o.sar_by(value, FRACTION));
-            let [u1, v1] = each!([u0, v0], value => o.add_to(value, 1));
-            let xs = each!([u0, u1], u => source.column(o, u));
-            let ys = each!([v0, v1], v => source.row(o, v));
             let fu = o.shl_by(fu, 1);
-            let (right, whole) = (o.halves(fu, fu), o.int(0x40_0040));
-            let left = o.sub(whole, right);
-            // Rows in 64ths of channels, below 2^14. A loop, as above.
-            let mut rows = [[left; 2]; 2];
-            for (row, y) in rows.iter_mut().zip(ys) {
-                for (column, weight) in [left, right].into_iter().enumerate() {
-                    let texel = source.texel(o, key, state, xs[column], y);
-                    let part = each!([0, 1], pair => o.mul_halves(texel[pair], weight));
-                    *row = if column == 0 {
-                        part
-                    } else {
-                        each!([0, 1], pair => o.add_halves(row[pair], part[pair]))
-                    };
-                }
-            }
-            let [top, bottom] = rows;
+            let right = o.halves(fu, fu);
+            // Rows in 64ths of channels, below 2^14.
+            let [top, bottom] = if let Setting::Known(DECODED) = key.shift {
+                source.decoded_rows(o, [u, v], right)
+            } else {
+                source.rows(o, key, state, [u, v], right)
+            };
             // (32 top + (bottom - top) fv + 512) / 1024 of rows in 32nds, by whole steps of a 32nd.
             let fv = o.shl_by(fv, 10);
             let (down, half) = (o.halves(fv, fv), o.int(0x20_0020));
@@ -193,18 +185,34 @@ fn filter<O: Ops>(
             })
         }),
         inlined!(|o: &mut O| {
-            let [u, v] = each!([u, v], value => o.sar_by(value, FRACTION));
+            let [u, v] = each!([0, 1], axis => {
+                let value = source.clamp(o, [u, v][axis], axis);
+                let value = o.sar_by(value, FRACTION);
+                o.and(value, source.mask[axis])
+            });
             let (x, y) = (source.column(o, u), source.row(o, v));
             source.texel(o, key, state, x, y)
         }),
     )
 }
 
+/// A texel of a level as an entry of a table: red, green, blue, alpha from the lowest byte up.
+#[inline(always)]
+pub fn decoded<O: Ops>(o: &mut O, values: &Values<O>, place: [O::Int; 2], level: O::Int) -> O::Int {
+    let Values { key, state, .. } = values;
+    let source = Source::new(o, key, state, level);
+    let [x, y] = each!([0, 1], axis => o.and(place[axis], source.mask[axis]));
+    let (x, y) = (source.column(o, x), source.row(o, y));
+    let [red_blue, green_alpha] = source.texel(o, key, state, x, y);
+    let green_alpha = o.shl_by(green_alpha, 8);
+    o.or(red_blue, green_alpha)
+}
+
 /// A level of a texture.
 struct Source<O: Ops> {
     /// Whether there is no other level.
     single: bool,
-    /// First and last texel along either axis.
+    /// First and last texel along either axis, in 32nds of texels.
     clamp: [[O::Int; 2]; 2],
     /// Bits of coordinates that are kept.
     mask: [O::Int; 2],
@@ -225,7 +233,10 @@ impl<O: Ops> Source<O> {
             let clamp = [[left, right], [top, bottom]];
             return Source { single: true, clamp, mask, stride: strides[0], base: bases[0], shift };
         }
-        let [left, top, right, bottom] = each!([left, top, right, bottom], value => o.sar(value, level));
+        let [left, top, right, bottom] = each!([left, top, right, bottom], value => {
+            let value = o.sar(value, level);
+            o.and_with(value, -1 << FRACTION)
+        });
         let mask = each!([mask[0], mask[1]], value => o.sar(value, level));
         let levels = match key.last_level {
             Setting::Known(last) => usize::from(last) + 1,
@@ -244,18 +255,67 @@ impl<O: Ops> Source<O> {
         Source { single: false, clamp: [[left, right], [top, bottom]], mask, stride, base, shift }
     }
 
+    /// A coordinate in 32nds of texels between the first and the last texel. At the last one it has no fraction, so that the
+    /// texel behind does not count in a filter.
     #[inline(always)]
-    fn wrap(&self, o: &mut O, value: O::Int, axis: usize) -> O::Int {
+    fn clamp(&self, o: &mut O, value: O::Int, axis: usize) -> O::Int {
         let [low, high] = self.clamp[axis];
         let value = o.max(value, low);
-        let value = o.min(value, high);
-        o.and(value, self.mask[axis])
+        o.min(value, high)
+    }
+
+    /// The two rows of a filter at a place, mixed of two texels each.
+    #[inline(always)]
+    fn rows(
+        &self,
+        o: &mut O,
+        key: &Key<O::Int>,
+        state: &StateValues<O::Int>,
+        place: [O::Int; 2],
+        right: O::Int,
+    ) -> [Pairs<O::Int>; 2] {
+        let [us, vs] = each!([0, 1], axis => {
+            let first = o.sar_by(place[axis], FRACTION);
+            let second = o.add_to(first, 1);
+            each!([first, second], value => o.and(value, self.mask[axis]))
+        });
+        let xs = each!([us[0], us[1]], u => self.column(o, u));
+        let ys = each!([vs[0], vs[1]], v => self.row(o, v));
+        let whole = o.int(0x40_0040);
+        let left = o.sub(whole, right);
+        // A loop, so that there is one format in an engine's code.
+        let mut rows = [[left; 2]; 2];
+        for (row, y) in rows.iter_mut().zip(ys) {
+            for (column, weight) in [left, right].into_iter().enumerate() {
+                let texel = self.texel(o, key, state, xs[column], y);
+                let part = each!([0, 1], pair => o.mul_halves(texel[pair], weight));
+                *row = if column == 0 {
+                    part
+                } else {
+                    each!([0, 1], pair => o.add_halves(row[pair], part[pair]))
+                };
+            }
+        }
+        rows
+    }
+
+    /// The same of a table, where each row has its first texel behind the last one, and rows are as long as the stride says.
+    #[inline(always)]
+    fn decoded_rows(&self, o: &mut O, place: [O::Int; 2], right: O::Int) -> [Pairs<O::Int>; 2] {
+        let [x, y] = each!([0, 1], axis => {
+            let value = o.sar_by(place[axis], FRACTION);
+            o.and(value, self.mask[axis])
+        });
+        let row = o.mul(y, self.stride);
+        let at = o.add(row, x);
+        let top = o.add(at, self.base);
+        let bottom = o.add(top, self.stride);
+        o.mixed_rows([top, bottom], right)
     }
 
     /// What a column adds to an address, and the column.
     #[inline(always)]
     fn column(&self, o: &mut O, u: O::Int) -> [O::Int; 2] {
-        let u = self.wrap(o, u, 0);
         let unit = match self.shift {
             Setting::Known(0) => u,
             shift => {
@@ -272,7 +332,6 @@ impl<O: Ops> Source<O> {
     /// What a row adds to an address.
     #[inline(always)]
     fn row(&self, o: &mut O, v: O::Int) -> O::Int {
-        let v = self.wrap(o, v, 1);
         let block = o.sar_by(v, 3);
         let block = o.mul(block, self.stride);
         let inner = o.and_with(v, 7);

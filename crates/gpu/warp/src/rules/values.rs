@@ -2,18 +2,25 @@
 
 use super::interpolate::Attributes;
 use super::setting::Setting;
+use super::texture::{DECODED, FRACTION};
 use crate::primitive::Primitive;
-use crate::state::{LEVELS, RenderState};
+use crate::state::{LEVELS, RenderState, blend, stencil};
 use std::convert::identity;
-use xenoglot_raster::inlined;
 use xenoglot_raster::ops::Ops;
+use xenoglot_raster::{each, inlined};
 
 /// Words of a primitive's attributes.
 pub const ATTRIBUTE_WORDS: usize = 32;
+/// Where a primitive's colours begin: the channels of its first vertex, of its second, of its third.
+const COLORS: usize = 20;
 /// Words of a state.
 pub const STATE_WORDS: usize = KEY_WORDS + 31;
 /// Words of a [`Key`], a byte each.
 const KEY_WORDS: usize = 3;
+/// Word and byte of [`Key::shift`].
+const SHIFT: (usize, u32) = (1, 2);
+/// Where words of strides, and behind them those of bases, begin.
+const STRIDES: usize = KEY_WORDS + 8;
 
 /// What decides about a primitive's code: bytes of its state.
 #[derive(Clone, Copy, Debug)]
@@ -30,7 +37,7 @@ pub struct Key<I> {
     pub format: Setting<I>,
     /// Last level of the texture.
     pub last_level: Setting<I>,
-    /// Texels of a unit, as a shift.
+    /// Texels of a unit, as a shift; [`super::DECODED`] if the texture is a table of texels.
     pub shift: Setting<I>,
     /// Not 0 if there is fog.
     pub fog: Setting<I>,
@@ -40,12 +47,27 @@ pub struct Key<I> {
     pub operations: [Setting<I>; 3],
 }
 
+impl<I> Key<I> {
+    /// Whether it is known that what a primitive does to depth and stencil does not depend on its colour, and its colour not
+    /// on the stored one.
+    #[inline(always)]
+    pub fn is_opaque(&self) -> bool {
+        matches!((&self.blend, &self.threshold), (Setting::Known(blend::REPLACE), Setting::Known(0)))
+    }
+
+    /// Whether it is known that there is no stencil.
+    #[inline(always)]
+    pub fn has_no_stencil(&self) -> bool {
+        matches!(self.stencil, Setting::Known(test) if test & stencil::ENABLE == 0)
+    }
+}
+
 /// The numbers of a primitive's state.
 #[derive(Clone, Copy, Debug)]
 pub struct StateValues<I> {
     /// Red and blue, green and alpha, in halves.
     pub constant: [I; 2],
-    /// Left, top, right, bottom.
+    /// Left, top, right, bottom, in 32nds of texels.
     pub clamp: [I; 4],
     /// Bits of coordinates, with their sign.
     pub mask: [I; 2],
@@ -82,37 +104,36 @@ pub struct Values<O: Ops> {
 #[inline]
 pub fn attribute_words(primitive: &Primitive) -> [u32; ATTRIBUTE_WORDS] {
     let Primitive { x, y, u, v, w, color, z, dx, dy, offset, .. } = primitive;
-    let mut words = [0; ATTRIBUTE_WORDS];
-    let (origin, rest) = words.split_at_mut(2);
-    origin.copy_from_slice(&[(x[0] >> 16) as u32, i32::from(y[0]) as u32]);
-    let (floats, channels) = rest.split_at_mut(18);
     let ([u0, u1, u2], [v0, v1, v2], [w0, w1, w2], [z0, z1, z2]) = (*u, *v, *w, *z);
     let [offset_u, offset_v] = offset.map(f32::from);
-    let all =
+    let mut words = [0; ATTRIBUTE_WORDS];
+    let (head, colors) = words.split_at_mut(COLORS);
+    let floats =
         [u0, u1, u2, v0, v1, v2, w0, w1, w2, z0, z1, z2, dx[0], dx[1], dy[0], dy[1], offset_u, offset_v];
-    floats.copy_from_slice(&all.map(f32::to_bits));
-    for (channel, words) in channels.as_chunks_mut::<3>().0.iter_mut().enumerate() {
-        for (word, color) in words.iter_mut().zip(color) {
-            *word = f32::from(color[channel]).to_bits();
-        }
+    let (origin, rest) = head.split_at_mut(2);
+    origin.copy_from_slice(&[(x[0] >> 16) as u32, i32::from(y[0]) as u32]);
+    rest.copy_from_slice(&floats.map(f32::to_bits));
+    for (word, channel) in colors.iter_mut().zip(color.as_flattened()) {
+        *word = f32::from(*channel).to_bits();
     }
     words
 }
 
 /// A state as words: its [`Key`], then its [`StateValues`].
 pub fn state_words(state: &RenderState) -> [u32; STATE_WORDS] {
-    let [stencil, fog] = [&state.stencil.operations, &state.fog.color];
+    let [operations, fog] = [&state.stencil.operations, &state.fog.color];
     let key = [
         [state.depth, state.blend, state.combiner, state.alpha_threshold],
         [state.format, state.last_level(), state.texels_shift() as u8, state.fog.enable],
-        [state.stencil.test, stencil[0], stencil[1], stencil[2]],
+        [state.stencil.test, operations[0], operations[1], operations[2]],
     ];
     let halves = |low: u8, high: u8| u32::from(low) | u32::from(high) << 16;
     let [red, green, blue, alpha] = state.constant;
-    let signed = state.clamp.into_iter().chain(state.mask.map(|mask| mask as i16));
+    let clamp = state.clamp.map(|texel| i32::from(texel) << FRACTION);
+    let signed = clamp.into_iter().chain(state.mask.map(|mask| i32::from(mask as i16)));
     let all = key.map(u32::from_le_bytes).into_iter();
     let all = all.chain([halves(red, blue), halves(green, alpha)]);
-    let all = all.chain(signed.map(|v| i32::from(v) as u32));
+    let all = all.chain(signed.map(|v| v as u32));
     let all = all.chain((0..LEVELS as u32).map(|level| state.stride(level) as u32));
     let all = all.chain(state.levels.map(|bytes| bytes / 2)).chain([state.palette / 2]);
     let all = all.chain([state.fog.start.into(), state.fog.scale.into()]);
@@ -123,6 +144,15 @@ pub fn state_words(state: &RenderState) -> [u32; STATE_WORDS] {
         *word = value;
     }
     words
+}
+
+/// The words of a state whose texture is a table: of each level the place of texel 0, 0 and entries of a row.
+pub fn set_decoded(words: &mut [u32; STATE_WORDS], places: &[[i32; 2]; LEVELS]) {
+    words[SHIFT.0] = words[SHIFT.0] & !(0xff << (8 * SHIFT.1)) | u32::from(DECODED) << (8 * SHIFT.1);
+    let levels = words.iter_mut().skip(STRIDES);
+    for (word, value) in levels.zip([1, 0].into_iter().flat_map(|i| places.map(|place| place[i]))) {
+        *word = value as u32;
+    }
 }
 
 /// The key of a state's words, known.
@@ -149,7 +179,7 @@ fn key<I>(mut byte: impl FnMut(usize, u32) -> Setting<I>) -> Key<I> {
         threshold: byte(0, 3),
         format: byte(1, 0),
         last_level: byte(1, 1),
-        shift: byte(1, 2),
+        shift: byte(SHIFT.0, SHIFT.1),
         fog: byte(1, 3),
         stencil: byte(2, 0),
         operations: [byte(2, 1), byte(2, 2), byte(2, 3)],
@@ -186,6 +216,10 @@ impl<O: Ops> Attributes<O> {
     #[inline(always)]
     pub fn load(o: &mut O, mut word: impl FnMut(&mut O, usize) -> O::Int) -> Attributes<O> {
         let origin = [word(o, 0), word(o, 1)];
+        let color = each!([0, 1, 2, 3], channel => each!([0, 1, 2], vertex => {
+            let bits = word(o, COLORS + 4 * vertex + channel);
+            o.float_of_bits(bits)
+        }));
         let mut at = 1;
         let mut next = identity(inlined!(|| {
             at += 1;
@@ -201,12 +235,7 @@ impl<O: Ops> Attributes<O> {
             dx: [next(), next()],
             dy: [next(), next()],
             offset: [next(), next()],
-            color: [
-                [next(), next(), next()],
-                [next(), next(), next()],
-                [next(), next(), next()],
-                [next(), next(), next()],
-            ],
+            color,
         }
     }
 }
