@@ -357,6 +357,7 @@ impl<S: Simd> Ends<S> {
                     near: count - all * 2.0 + far,
                     both: all - far,
                     far,
+                    per_far: splat(simd, 1.0) / far.max(splat(simd, LEAST)),
                     with_near: [zero; 4],
                     with_far: [zero; 4],
                 };
@@ -395,6 +396,8 @@ pub struct Least<S: Simd> {
     both: F<S>,
     /// Sum of the squares of `to`'s weights.
     far: F<S>,
+    /// Its reciprocal.
+    per_far: F<S>,
     /// Sums of each component times `from`'s weight.
     with_near: [F<S>; 4],
     /// Sums of each component times `to`'s weight.
@@ -413,7 +416,6 @@ impl<S: Simd> Least<S> {
     /// The best second end for a first one.
     #[inline(always)]
     pub fn to(&self, component: usize, from: F<S>) -> F<S> {
-        let simd = from.simd;
-        (self.with_far[component] - self.both * from) / self.far.max(splat(simd, LEAST))
+        (self.with_far[component] - self.both * from) * self.per_far
     }
 }
