@@ -37,8 +37,8 @@ impl Group {
         self.count
     }
 
-    /// Encodes all blocks, and is empty then. Lanes without a block have the first one, so that what becomes of blocks does not
-    /// depend on others.
+    /// Encodes all blocks, and is empty then. Lanes without a block have the first one, so that what is so in all lanes, as that
+    /// blocks are opaque, stays so.
     #[inline(always)]
     pub fn encode(&mut self, out: &mut [[u8; 16]], encoder: impl FnOnce(&Rows<u32>) -> Words) {
         if self.count == 0 {

@@ -50,20 +50,22 @@ pub fn encode<S: Simd>(simd: S, blocks: &Blocks<S>, quality: Quality) -> Words {
                 Quality::High => Effort { rounds: 3, partitions: 64, tried: 4, three: true, rotations: true },
             };
             if blocks.opaque {
-                let mut best = one_line::<S, 3>(simd, blocks, &effort);
+                let moments = Moments::of::<3>(simd, blocks, Whole);
+                let mut best = one_line::<S, 3>(simd, blocks, &moments, &effort);
                 if effort.tried > 0 {
                     several::<S, 1, 3, 2>(simd, blocks, &effort, &mut best);
                 }
                 let is_near = (blocks.differing & 0xfcfc_fcfc).simd_eq(words(simd, 0));
                 if (is_near & best.error.simd_gt(NEAR)).any_true() {
-                    separate::<S, 5>(simd, blocks, 3, false, &mut best);
+                    separate::<S, 5>(simd, blocks, Some(&moments), 3, false, &mut best);
                 }
                 finish(simd, blocks, &effort, &mut best);
                 flat(simd, blocks, &mut best);
                 best.words
             } else {
-                let mut best = one_line::<S, 4>(simd, blocks, &effort);
-                separate::<S, 5>(simd, blocks, 3, false, &mut best);
+                let moments = Moments::of::<4>(simd, blocks, Whole);
+                let mut best = one_line::<S, 4>(simd, blocks, &moments, &effort);
+                separate::<S, 5>(simd, blocks, Some(&moments), 3, false, &mut best);
                 if effort.tried > 0 {
                     several::<S, 7, 4, 2>(simd, blocks, &effort, &mut best);
                 }
@@ -134,20 +136,26 @@ fn finish<S: Simd>(simd: S, blocks: &Blocks<S>, effort: &Effort, best: &mut Best
     }
     if effort.rotations {
         for component in 0..4 {
-            separate::<S, 5>(simd, blocks, component, false, best);
-            separate::<S, 4>(simd, blocks, component, false, best);
-            separate::<S, 4>(simd, blocks, component, true, best);
+            separate::<S, 5>(simd, blocks, None, component, false, best);
+            separate::<S, 4>(simd, blocks, None, component, false, best);
+            separate::<S, 4>(simd, blocks, None, component, true, best);
         }
     }
 }
 
 /// Encodes all blocks in mode 6, with one line of `C` components and sixteen levels.
 #[inline(never)]
-fn one_line<S: Simd, const C: usize>(simd: S, blocks: &Blocks<S>, effort: &Effort) -> Best<S> {
+fn one_line<S: Simd, const C: usize>(
+    simd: S,
+    blocks: &Blocks<S>,
+    moments: &Moments<S>,
+    effort: &Effort,
+) -> Best<S> {
     simd.vectorize(
         #[inline(always)]
         || {
-            let Fitted { mut stored, levels, error } = fitted::<S, 6, C>(simd, blocks, Whole, effort.rounds);
+            let Fitted { mut stored, levels, error } =
+                fitted::<S, 6, C>(simd, blocks, Whole, moments, effort.rounds);
             if C == 3 {
                 stored.be_opaque(simd);
             }
@@ -262,8 +270,9 @@ fn subsets<S: Simd, const M: usize, const C: usize, const N: usize>(
                     *weight = is_member.select(one, zero);
                 }
                 let part = Weighted(&weights);
+                let moments = Moments::of::<C>(simd, blocks, part);
                 let Fitted { stored, levels, error: own } =
-                    fitted::<S, M, C>(simd, blocks, part, effort.rounds);
+                    fitted::<S, M, C>(simd, blocks, part, &moments, effort.rounds);
                 error += own;
                 for i in 0..16 {
                     halves[i / 8] |= rounded(part.weighted(i, levels[i])) << (mode.index * (i as u32 % 8));
@@ -333,6 +342,7 @@ fn subsets<S: Simd, const M: usize, const C: usize, const N: usize>(
 fn separate<S: Simd, const M: usize>(
     simd: S,
     blocks: &Blocks<S>,
+    moments: Option<&Moments<S>>,
     alone: usize,
     swapped: bool,
     best: &mut Best<S>,
@@ -353,29 +363,32 @@ fn separate<S: Simd, const M: usize>(
                 exchanged = with_last(blocks, alone);
                 &exchanged
             };
-            let moments = Moments::of::<3>(simd, turned, Whole);
-            let ends = Ends::principal::<3>(simd, turned, Whole, &moments);
+            let own;
+            let moments = match moments {
+                Some(moments) => moments,
+                None => {
+                    own = Moments::of::<3>(simd, turned, Whole);
+                    &own
+                }
+            };
+            let ends = Ends::principal::<3>(simd, turned, Whole, moments);
             let levels = ends.levels::<3>(simd, turned, color_top);
-            let least = ends.regression::<3>(simd, turned, Whole, &moments, &levels, color_top);
+            let least = ends.regression::<3>(simd, turned, Whole, moments, &levels, color_top);
             let color = stored::<S, M, 3>(simd, &least, false);
             let levels = color.exact.levels::<3>(simd, turned, color_top);
             let mut error = color.exact.error::<3>(simd, turned, Whole, &levels, color_top);
 
             // The component alone, as a line of one component.
             let zero = splat(simd, 0.0);
-            let single = Blocks {
-                texels: [turned.texels[3], [zero; 16], [zero; 16], [zero; 16]],
-                opaque: false,
-                differing: blocks.differing,
-            };
-            let moments = Moments::of::<1>(simd, &single, Whole);
-            let (mut least, mut most) = (single.texels[0][0], single.texels[0][0]);
-            for value in &single.texels[0] {
+            let single = &turned.texels[3];
+            let moments = Moments::of::<1>(simd, single, Whole);
+            let (mut least, mut most) = (single[0], single[0]);
+            for value in single {
                 (least, most) = (least.min(*value), most.max(*value));
             }
             let ends = Ends { from: [least, zero, zero, zero], to: [most, zero, zero, zero] };
-            let own = ends.levels::<1>(simd, &single, alone_top);
-            let ends = ends.regression::<1>(simd, &single, Whole, &moments, &own, alone_top).ends;
+            let own = ends.levels::<1>(simd, single, alone_top);
+            let ends = ends.regression::<1>(simd, single, Whole, &moments, &own, alone_top).ends;
             let top = splat(simd, ((1u32 << mode.alpha) - 1) as f32);
             let own_codes = [ends.from[0], ends.to[0]].map(
                 #[inline(always)]
@@ -386,8 +399,8 @@ fn separate<S: Simd, const M: usize>(
                 |code| value(code, mode.alpha, None),
             );
             let ends = Ends { from: [from, zero, zero, zero], to: [to, zero, zero, zero] };
-            let own = ends.levels::<1>(simd, &single, alone_top);
-            error += ends.error::<1>(simd, &single, Whole, &own, alone_top);
+            let own = ends.levels::<1>(simd, single, alone_top);
+            error += ends.error::<1>(simd, single, Whole, &own, alone_top);
             let better = error.simd_lt(best.error);
             if better.to_bitmask() == 0 {
                 return;
