@@ -162,6 +162,43 @@ fn alpha_is_kept() {
     }
 }
 
+/// Of BC7, opaque blocks between others are opaque, and those of one colour and illegal ones of ASTC are exact.
+#[test]
+fn blocks_between_others() {
+    let extent = Extent::flat(212, 24);
+    let astc = Format::Astc(Footprint::new(4, 4, 1).unwrap(), Profile::LdrUnorm8);
+    let mut rng = xenoglot_testgen::rng::Rng::new(7);
+    let mut data = vec![0; astc.data_bytes(extent).unwrap()];
+    // Every third block is illegal, as all of its bits are 0.
+    for (place, block) in data.as_chunks_mut::<16>().0.iter_mut().enumerate() {
+        if place % 3 != 0 {
+            block.fill_with(|| rng.next_u32() as u8);
+        }
+    }
+    let texels = decoded(astc, extent, &data);
+    for quality in Quality::ALL {
+        let mut out = vec![0; Format::Bc7.data_bytes(extent).unwrap()];
+        transcode_into(astc, extent, &data, Format::Bc7, quality, &mut out).unwrap();
+        let back = decoded(Format::Bc7, extent, &out);
+        let at = |texels: &[u8], x: usize, y: usize| -> [u8; 4] {
+            texels[4 * (212 * y + x)..][..4].try_into().unwrap()
+        };
+        for (x, y) in (0..53).flat_map(|x| (0..6).map(move |y| (4 * x, 4 * y))) {
+            let block = |texels: &[u8]| -> Vec<[u8; 4]> {
+                (0..16).map(|i| at(texels, x + i % 4, y + i / 4)).collect()
+            };
+            let (wanted, found) = (block(&texels), block(&back));
+            if wanted.iter().all(|texel| *texel == wanted[0]) {
+                assert_eq!(wanted, found, "{quality:?}");
+            }
+            if wanted.iter().all(|texel| texel[3] == 255) {
+                assert!(found.iter().all(|texel| texel[3] == 255), "{quality:?}");
+            }
+        }
+        assert_eq!(at(&back, 0, 0), [255, 0, 255, 255]);
+    }
+}
+
 #[test]
 fn transcoding_is_decoding_and_encoding() {
     let astc = |width, height| Format::Astc(Footprint::new(width, height, 1).unwrap(), Profile::LdrUnorm8);

@@ -31,6 +31,8 @@ pub struct Blocks<S: Simd> {
     pub texels: [[F<S>; 16]; 4],
     /// Whether alpha is 255 in all texels of all blocks.
     pub opaque: bool,
+    /// The bits in which texels of a block differ.
+    pub differing: U<S>,
 }
 
 #[inline(always)]
@@ -60,7 +62,7 @@ impl<S: Simd> Blocks<S> {
     pub fn load(simd: S, rows: &Rows<u32>) -> Blocks<S> {
         let zero = splat(simd, 0.0);
         let mut texels = [[zero; 16]; 4];
-        let mut all = words(simd, !0);
+        let (mut all, mut any) = (words(simd, !0), words(simd, 0));
         let low = words(simd, 0xff);
         for (y, row) in rows.iter().enumerate() {
             let (quarters, _) = row.as_chunks::<LANES>();
@@ -75,6 +77,7 @@ impl<S: Simd> Blocks<S> {
             for x in 0..4 {
                 let texel = columns[x];
                 all &= texel;
+                any |= texel;
                 let at = 4 * y + x;
                 texels[0][at] = (texel & low).to_float();
                 texels[1][at] = (texel >> 8 & low).to_float();
@@ -83,6 +86,6 @@ impl<S: Simd> Blocks<S> {
             }
         }
         let opaque = (all >> 24).simd_eq(low).all_true();
-        Blocks { texels, opaque }
+        Blocks { texels, opaque, differing: all ^ any }
     }
 }

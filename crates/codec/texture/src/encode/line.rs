@@ -18,6 +18,26 @@ pub trait Part<S: Simd>: Copy {
     fn count(self, simd: S) -> [F<S>; 2];
 }
 
+/// Components of the texels of sixteen blocks.
+pub trait Texels<S: Simd> {
+    fn at(&self, component: usize, texel: usize) -> F<S>;
+}
+
+impl<S: Simd> Texels<S> for Blocks<S> {
+    #[inline(always)]
+    fn at(&self, component: usize, texel: usize) -> F<S> {
+        self.texels[component][texel]
+    }
+}
+
+/// A component alone, the first.
+impl<S: Simd> Texels<S> for [F<S>; 16] {
+    #[inline(always)]
+    fn at(&self, _: usize, texel: usize) -> F<S> {
+        self[texel]
+    }
+}
+
 /// All texels.
 #[derive(Clone, Copy)]
 pub struct Whole;
@@ -83,7 +103,7 @@ pub struct Ends<S: Simd> {
 impl<S: Simd> Moments<S> {
     /// Of the first `C` components.
     #[inline(never)]
-    pub fn of<const C: usize>(simd: S, blocks: &Blocks<S>, part: impl Part<S>) -> Moments<S> {
+    pub fn of<const C: usize>(simd: S, blocks: &impl Texels<S>, part: impl Part<S>) -> Moments<S> {
         simd.vectorize(
             #[inline(always)]
             || {
@@ -91,10 +111,10 @@ impl<S: Simd> Moments<S> {
                 let (mut sums, mut products) = ([zero; 4], [[zero; 4]; 4]);
                 for i in 0..16 {
                     for a in 0..C {
-                        let value = part.weighted(i, blocks.texels[a][i]);
+                        let value = part.weighted(i, blocks.at(a, i));
                         sums[a] += value;
                         for b in a..C {
-                            products[a][b] = value.mul_add(blocks.texels[b][i], products[a][b]);
+                            products[a][b] = value.mul_add(blocks.at(b, i), products[a][b]);
                         }
                     }
                 }
@@ -253,7 +273,7 @@ impl<S: Simd> Ends<S> {
 
     /// The nearest to each texel of the `top` + 1 levels from one end to the other.
     #[inline(never)]
-    pub fn levels<const C: usize>(&self, simd: S, blocks: &Blocks<S>, top: f32) -> [F<S>; 16] {
+    pub fn levels<const C: usize>(&self, simd: S, blocks: &impl Texels<S>, top: f32) -> [F<S>; 16] {
         simd.vectorize(
             #[inline(always)]
             || {
@@ -263,7 +283,7 @@ impl<S: Simd> Ends<S> {
                 for i in 0..16 {
                     let mut at = start;
                     for c in 0..C {
-                        at = way[c].mul_add(blocks.texels[c][i], at);
+                        at = way[c].mul_add(blocks.at(c, i), at);
                     }
                     out[i] = level(at, top);
                 }
@@ -295,7 +315,7 @@ impl<S: Simd> Ends<S> {
     pub fn error<const C: usize>(
         &self,
         simd: S,
-        blocks: &Blocks<S>,
+        blocks: &impl Texels<S>,
         part: impl Part<S>,
         levels: &[F<S>; 16],
         top: f32,
@@ -311,7 +331,7 @@ impl<S: Simd> Ends<S> {
                 for i in 0..16 {
                     let mut own = splat(simd, 0.0);
                     for c in 0..C {
-                        let left = (blocks.texels[c][i] - self.from[c]) - levels[i] * steps[c];
+                        let left = (blocks.at(c, i) - self.from[c]) - levels[i] * steps[c];
                         own = left.mul_add(left, own);
                     }
                     error += part.weighted(i, own);
@@ -326,7 +346,7 @@ impl<S: Simd> Ends<S> {
     pub fn regression<const C: usize>(
         &self,
         simd: S,
-        blocks: &Blocks<S>,
+        blocks: &impl Texels<S>,
         part: impl Part<S>,
         moments: &Moments<S>,
         levels: &[F<S>; 16],
@@ -342,7 +362,7 @@ impl<S: Simd> Ends<S> {
                     sum += level;
                     squares = level.mul_add(level, squares);
                     for c in 0..C {
-                        with[c] = level.mul_add(blocks.texels[c][i], with[c]);
+                        with[c] = level.mul_add(blocks.at(c, i), with[c]);
                     }
                 }
                 let [count, share] = moments.count;
@@ -357,6 +377,7 @@ impl<S: Simd> Ends<S> {
                     near: count - all * 2.0 + far,
                     both: all - far,
                     far,
+                    per_far: splat(simd, 1.0) / far.max(splat(simd, LEAST)),
                     with_near: [zero; 4],
                     with_far: [zero; 4],
                 };
@@ -395,6 +416,8 @@ pub struct Least<S: Simd> {
     both: F<S>,
     /// Sum of the squares of `to`'s weights.
     far: F<S>,
+    /// Its reciprocal.
+    per_far: F<S>,
     /// Sums of each component times `from`'s weight.
     with_near: [F<S>; 4],
     /// Sums of each component times `to`'s weight.
@@ -413,7 +436,6 @@ impl<S: Simd> Least<S> {
     /// The best second end for a first one.
     #[inline(always)]
     pub fn to(&self, component: usize, from: F<S>) -> F<S> {
-        let simd = from.simd;
-        (self.with_far[component] - self.both * from) / self.far.max(splat(simd, LEAST))
+        (self.with_far[component] - self.both * from) * self.per_far
     }
 }

@@ -9,9 +9,11 @@
 pub(crate) mod bc1;
 mod bc6h;
 pub(crate) mod bc7;
+mod by_alpha;
 mod eac;
 mod etc;
 pub(crate) mod fields;
+pub(crate) mod group;
 pub(crate) mod lanes;
 mod line;
 mod partition;
@@ -21,6 +23,7 @@ use crate::basis;
 use crate::decode::{self, Error};
 use crate::format::{Extent, Format, Texel};
 use bc1::Alpha;
+use by_alpha::ByAlpha;
 use etc::Version as Etc;
 use fearless_simd::{Level, Simd, SimdBase};
 use lanes::{Blocks, F, LANES, Lane, Rows, Words, splat};
@@ -160,11 +163,11 @@ pub fn transcode_into_parallel(
 const BATCH: usize = 4 * LANES;
 
 /// Texels across that a strip has at least, if they fit into [`STRIP_TEXELS`].
-const STRIP: usize = 256;
+const STRIP: usize = 1024;
 
-/// Texels of the buffer for a decoded strip. ASTC 10x10 needs most: 320x20, as the width is a multiple of 10 and of
+/// Texels of the buffer for a decoded strip, 36 KiB of RGBA8. ASTC 10x10 needs most for its narrowest strip: 320x20, as the width is a multiple of 10 and of
 /// [`BATCH`], and the height one of 10 and of 4.
-const STRIP_TEXELS: usize = 320 * 20;
+const STRIP_TEXELS: usize = 9216;
 
 /// Blocks of a band where each is made by itself.
 const BLOCKS: usize = 1024;
@@ -315,9 +318,16 @@ impl Job {
         let bytes = self.to.block_bytes();
         let row_bytes = self.width.div_ceil(4) * bytes;
         let texels = texels.as_chunks::<T>().0;
-        for (top, out) in (0..height).step_by(4).zip(out.chunks_mut(row_bytes)) {
-            let out = out.get_mut(left / 4 * bytes..).unwrap_or_default();
-            Texels { texels, pitch, width, height, top }.encode(self.to, self.quality, out);
+        let rows = (0..height).step_by(4).map(|top| Texels { texels, pitch, width, height, top });
+        if self.to == Format::Bc7 {
+            let mut by_alpha = ByAlpha::new(self.quality, out.as_chunks_mut().0);
+            for (y, row) in rows.enumerate() {
+                by_alpha.add(&row, y * self.width.div_ceil(4) + left / 4);
+            }
+            return by_alpha.finish();
+        }
+        for (row, out) in rows.zip(out.chunks_mut(row_bytes)) {
+            row.encode(self.to, self.quality, out.get_mut(left / 4 * bytes..).unwrap_or_default());
         }
     }
 }
@@ -365,7 +375,6 @@ impl<const T: usize> Texels<'_, T> {
             Format::Bc3 => self.each::<16>(out, Coder::Bc3, quality),
             Format::Bc4Unorm => self.each::<8>(out, Coder::Bc4, quality),
             Format::Bc5Unorm => self.each::<16>(out, Coder::Bc5, quality),
-            Format::Bc7 => self.each::<16>(out, Coder::Bc7, quality),
             Format::Etc1 => self.each::<8>(out, Coder::Etc(Etc::One), quality),
             Format::Etc2Rgb => self.each::<8>(out, Coder::Etc(Etc::Two), quality),
             Format::Etc2Rgba8 => self.each::<16>(out, Coder::EtcAlpha, quality),
@@ -398,7 +407,7 @@ impl<const T: usize> Texels<'_, T> {
         let level = Level::new();
         let mut rows = [[0; BATCH]; 4];
         self.batches::<B>(out, |left| {
-            self.rows(left, &mut rows, |texel| texel.first_chunk().map_or(0, |t| u32::from_le_bytes(*t)));
+            self.rows(left, &mut rows, word);
             at_best(level, OfBytes { coder, rows: &rows, quality })
         });
     }
@@ -422,12 +431,16 @@ impl<const T: usize> Texels<'_, T> {
             let needed = out.len().min(needed - i * LANES);
             let words = words(i * BATCH);
             for (lane, out) in out.iter_mut().take(needed).enumerate() {
-                for (out, words) in out.as_chunks_mut::<4>().0.iter_mut().zip(&words) {
-                    *out = words[lane].to_le_bytes();
-                }
+                group::store(&words, lane, out);
             }
         }
     }
+}
+
+/// A texel of RGBA8.
+#[inline(always)]
+fn word<const T: usize>(texel: &[u8; T]) -> u32 {
+    texel.first_chunk().map_or(0, |texel| u32::from_le_bytes(*texel))
 }
 
 /// Something that is compiled for several instruction sets.
@@ -468,21 +481,21 @@ impl Task for OfBytes<'_> {
 }
 
 /// Sixteen blocks of RGBA8, each with the axis along which its texels lie.
-pub(crate) struct Lines {
-    pub rows: Rows<u32>,
-    pub ways: [[f32; LANES]; 4],
+pub(crate) struct Lines<'a> {
+    pub rows: &'a Rows<u32>,
+    pub ways: &'a [[f32; LANES]; 4],
 }
 
 /// Encodes blocks in BC7 along their axes.
-pub(crate) fn bc7_on_lines(lines: &Lines) -> Words {
+pub(crate) fn bc7_on_lines(lines: Lines<'_>) -> Words {
     at_best(Level::new(), lines)
 }
 
-impl Task for &Lines {
+impl Task for Lines<'_> {
     #[inline(always)]
     fn run<S: Simd>(self, simd: S) -> Words {
-        let (blocks, mut axis) = (blocks(simd, &self.rows), [splat(simd, 0.0); 4]);
-        for (axis, way) in axis.iter_mut().zip(&self.ways) {
+        let (blocks, mut axis) = (blocks(simd, self.rows), [splat(simd, 0.0); 4]);
+        for (axis, way) in axis.iter_mut().zip(self.ways) {
             *axis = F::load_array_ref(simd, way);
         }
         bc7::on_lines(simd, &blocks, axis)

@@ -16,6 +16,7 @@ use crate::bc::bc7;
 use crate::bc::partition::widen;
 use crate::encode::bc7::SOLID;
 use crate::encode::fields::Fields;
+use crate::encode::group::Group;
 use crate::encode::lanes::LANES;
 use crate::encode::{Lines, bc7_on_lines};
 use crate::simd::{Portable, Simd};
@@ -103,58 +104,31 @@ fn store(out: &mut [[u8; 16]], place: usize, bits: u128) {
 }
 
 /// Blocks whose texels lie on one line: of sixteen the ends and levels are found together.
+#[derive(Default)]
 struct OnLines {
-    count: usize,
-    places: [usize; LANES],
-    lines: Lines,
-}
-
-impl Default for OnLines {
-    fn default() -> OnLines {
-        OnLines {
-            count: 0,
-            places: [0; LANES],
-            lines: Lines { rows: [[0; 4 * LANES]; 4], ways: [[0.0; LANES]; 4] },
-        }
-    }
+    group: Group,
+    ways: [[f32; LANES]; 4],
 }
 
 impl OnLines {
     #[inline(always)]
     fn push(&mut self, place: usize, line: &Line, out: &mut [[u8; 16]]) {
-        let lane = self.count % LANES;
-        self.places[lane] = place;
-        for (row, texels) in self.lines.rows.iter_mut().zip(line.texels.as_chunks::<4>().0) {
-            row[4 * lane..][..4].copy_from_slice(texels);
-        }
-        for (ways, way) in self.lines.ways.iter_mut().zip(line.way) {
+        let [a, b, c, d] = line.texels.as_chunks().0 else { return };
+        let lane = self.group.push(place, [a, b, c, d]);
+        for (ways, way) in self.ways.iter_mut().zip(line.way) {
             ways[lane] = way.into();
         }
-        self.count += 1;
-        if self.count == LANES {
+        if self.group.is_full() {
             self.encode(out);
         }
     }
 
     fn encode(&mut self, out: &mut [[u8; 16]]) {
-        if self.count == 0 {
-            return;
+        for ways in &mut self.ways {
+            let first = ways[0];
+            ways[self.group.count()..].fill(first);
         }
-        // Lanes without a block have the first one, so that what becomes of blocks does not depend on others.
-        for lane in self.count..LANES {
-            for row in &mut self.lines.rows {
-                row.copy_within(..4, 4 * lane);
-            }
-            for ways in &mut self.lines.ways {
-                ways[lane] = ways[0];
-            }
-        }
-        let words = bc7_on_lines(&self.lines);
-        for (lane, place) in self.places.iter().enumerate().take(self.count) {
-            let bits = words.iter().rev().fold(0, |bits, words| bits << 32 | u128::from(words[lane]));
-            store(out, *place, bits);
-        }
-        self.count = 0;
+        self.group.encode(out, |rows| bc7_on_lines(Lines { rows, ways: &self.ways }));
     }
 }
 

@@ -103,7 +103,7 @@ fn load<S: Simd, const SIGNED: bool>(simd: S, rows: &Rows<u64>) -> Blocks<S> {
             *texel = F::load_array(simd, *numbers);
         }
     }
-    Blocks { texels, opaque: true }
+    Blocks { texels, opaque: true, differing: words(simd, !0) }
 }
 
 /// Takes the middle of each component's range from the texels: sums of squares of what is left are as precise as they need be.

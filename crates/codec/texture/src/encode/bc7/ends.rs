@@ -185,19 +185,19 @@ pub(super) fn fitted<S: Simd, const M: usize, const C: usize>(
     simd: S,
     blocks: &Blocks<S>,
     part: impl Part<S>,
+    moments: &Moments<S>,
     rounds: usize,
 ) -> Fitted<S> {
     simd.vectorize(
         #[inline(always)]
         || {
             let top = const { top::<M>() };
-            let moments = Moments::of::<C>(simd, blocks, part);
-            let ends = Ends::principal::<C>(simd, blocks, part, &moments);
+            let ends = Ends::principal::<C>(simd, blocks, part, moments);
             let levels = ends.levels::<C>(simd, blocks, top);
-            let mut best = once::<S, M, C>(simd, blocks, part, &moments, &ends, &levels);
+            let mut best = once::<S, M, C>(simd, blocks, part, moments, &ends, &levels);
             let mut last = (best.stored.exact, best.levels);
             for _ in 1..rounds {
-                let next = once::<S, M, C>(simd, blocks, part, &moments, &last.0, &last.1);
+                let next = once::<S, M, C>(simd, blocks, part, moments, &last.0, &last.1);
                 last = (next.stored.exact, next.levels);
                 best.improve(&next);
             }

@@ -6,8 +6,8 @@
 mod ends;
 
 use super::Quality;
-use super::fields::Fields;
-use super::lanes::{Blocks, F, LANES, Lane, U, Words, level, rounded, splat, words};
+use super::fields::{Fields, LaneFields};
+use super::lanes::{Blocks, F, LANES, Lane, Mask, U, Words, level, rounded, splat, words};
 use super::line::{Ends, Moments, Part, Weighted, Whole};
 use super::partition::partitions;
 use crate::bc::bc7::MODES;
@@ -50,16 +50,22 @@ pub fn encode<S: Simd>(simd: S, blocks: &Blocks<S>, quality: Quality) -> Words {
                 Quality::High => Effort { rounds: 3, partitions: 64, tried: 4, three: true, rotations: true },
             };
             if blocks.opaque {
-                let mut best = one_line::<S, 3>(simd, blocks, &effort);
+                let moments = Moments::of::<3>(simd, blocks, Whole);
+                let mut best = one_line::<S, 3>(simd, blocks, &moments, &effort);
                 if effort.tried > 0 {
                     several::<S, 1, 3, 2>(simd, blocks, &effort, &mut best);
+                }
+                let is_near = (blocks.differing & 0xfcfc_fcfc).simd_eq(words(simd, 0));
+                if (is_near & best.error.simd_gt(NEAR)).any_true() {
+                    separate::<S, 5>(simd, blocks, Some(&moments), 3, false, &mut best);
                 }
                 finish(simd, blocks, &effort, &mut best);
                 flat(simd, blocks, &mut best);
                 best.words
             } else {
-                let mut best = one_line::<S, 4>(simd, blocks, &effort);
-                separate::<S, 5>(simd, blocks, 3, false, &mut best);
+                let moments = Moments::of::<4>(simd, blocks, Whole);
+                let mut best = one_line::<S, 4>(simd, blocks, &moments, &effort);
+                separate::<S, 5>(simd, blocks, Some(&moments), 3, false, &mut best);
                 if effort.tried > 0 {
                     several::<S, 7, 4, 2>(simd, blocks, &effort, &mut best);
                 }
@@ -95,13 +101,7 @@ fn flat<S: Simd>(simd: S, blocks: &Blocks<S>, best: &mut Best<S>) {
     simd.vectorize(
         #[inline(always)]
         || {
-            let mut other = splat(simd, 0.0);
-            for texels in &blocks.texels {
-                for texel in texels {
-                    other = other.max((*texel - texels[0]).abs());
-                }
-            }
-            let mut lanes = other.simd_lt(0.5).to_bitmask();
+            let mut lanes = blocks.differing.simd_eq(words(simd, 0)).to_bitmask();
             while lanes != 0 {
                 let lane = lanes.trailing_zeros() as usize % LANES;
                 lanes &= lanes - 1;
@@ -136,20 +136,26 @@ fn finish<S: Simd>(simd: S, blocks: &Blocks<S>, effort: &Effort, best: &mut Best
     }
     if effort.rotations {
         for component in 0..4 {
-            separate::<S, 5>(simd, blocks, component, false, best);
-            separate::<S, 4>(simd, blocks, component, false, best);
-            separate::<S, 4>(simd, blocks, component, true, best);
+            separate::<S, 5>(simd, blocks, None, component, false, best);
+            separate::<S, 4>(simd, blocks, None, component, false, best);
+            separate::<S, 4>(simd, blocks, None, component, true, best);
         }
     }
 }
 
 /// Encodes all blocks in mode 6, with one line of `C` components and sixteen levels.
 #[inline(never)]
-fn one_line<S: Simd, const C: usize>(simd: S, blocks: &Blocks<S>, effort: &Effort) -> Best<S> {
+fn one_line<S: Simd, const C: usize>(
+    simd: S,
+    blocks: &Blocks<S>,
+    moments: &Moments<S>,
+    effort: &Effort,
+) -> Best<S> {
     simd.vectorize(
         #[inline(always)]
         || {
-            let Fitted { mut stored, levels, error } = fitted::<S, 6, C>(simd, blocks, Whole, effort.rounds);
+            let Fitted { mut stored, levels, error } =
+                fitted::<S, 6, C>(simd, blocks, Whole, moments, effort.rounds);
             if C == 3 {
                 stored.be_opaque(simd);
             }
@@ -157,6 +163,10 @@ fn one_line<S: Simd, const C: usize>(simd: S, blocks: &Blocks<S>, effort: &Effor
         },
     )
 }
+
+/// Opaque blocks whose texels differ in the two lowest bits of components are tried in mode 5, too, where the squared error is greater
+/// than this: ends of mode 6 are odd in opaque blocks.
+const NEAR: f32 = 24.0;
 
 /// Encodes blocks whose texels lie along known axes, as blocks of other formats do, in mode 6, or without error where they are
 /// of a single colour.
@@ -193,28 +203,18 @@ fn mode_6<S: Simd>(simd: S, stored: &Stored<S>, levels: &[F<S>; 16]) -> Words {
     simd.vectorize(
         #[inline(always)]
         || {
-            let mut halves = [words(simd, 0); 2];
-            for (i, at) in levels.iter().enumerate() {
-                halves[i / 8] |= rounded(*at) << (4 * (i as u32 % 8));
+            let (halves, swapped) = indices(simd, levels, 4);
+            let mut fields = LaneFields::of_mode(simd, 6);
+            for c in 0..4 {
+                let [first, second] = [stored.codes[0][c], stored.codes[1][c]];
+                fields.put(rounded(swapped.select(second, first)), 7);
+                fields.put(rounded(swapped.select(first, second)), 7);
             }
-            let [low, high] = halves;
-            // The highest bit of the first index is not stored, and is 0. Where it would be set, the ends change places.
-            let swapped = (low & 8).simd_ne(words(simd, 0));
-            let (low, high) = (swapped.select(!low, low), swapped.select(!high, high));
-            let code = |end: usize, c: usize| {
-                rounded(swapped.select(stored.codes[1 - end][c], stored.codes[end][c]))
-            };
-            let lowest = |end: usize| rounded(swapped.select(stored.lowest[1 - end], stored.lowest[end]));
-            let green = code(1, 1);
-            let first = code(0, 0) << 7 | code(1, 0) << 14 | code(0, 1) << 21 | green << 28 | 0x40;
-            let second = green >> 4
-                | code(0, 2) << 3
-                | code(1, 2) << 10
-                | code(0, 3) << 17
-                | code(1, 3) << 24
-                | lowest(0) << 31;
-            let third = low & !0xf | (low & 7) << 1 | lowest(1);
-            [first.to_array(), second.to_array(), third.to_array(), high.to_array()]
+            let [first, second] = stored.lowest;
+            fields.put(rounded(swapped.select(second, first)), 1);
+            fields.put(rounded(swapped.select(first, second)), 1);
+            fields.put_indices(halves, 4);
+            fields.words()
         },
     )
 }
@@ -270,8 +270,9 @@ fn subsets<S: Simd, const M: usize, const C: usize, const N: usize>(
                     *weight = is_member.select(one, zero);
                 }
                 let part = Weighted(&weights);
+                let moments = Moments::of::<C>(simd, blocks, part);
                 let Fitted { stored, levels, error: own } =
-                    fitted::<S, M, C>(simd, blocks, part, effort.rounds);
+                    fitted::<S, M, C>(simd, blocks, part, &moments, effort.rounds);
                 error += own;
                 for i in 0..16 {
                     halves[i / 8] |= rounded(part.weighted(i, levels[i])) << (mode.index * (i as u32 % 8));
@@ -341,6 +342,7 @@ fn subsets<S: Simd, const M: usize, const C: usize, const N: usize>(
 fn separate<S: Simd, const M: usize>(
     simd: S,
     blocks: &Blocks<S>,
+    moments: Option<&Moments<S>>,
     alone: usize,
     swapped: bool,
     best: &mut Best<S>,
@@ -354,101 +356,101 @@ fn separate<S: Simd, const M: usize>(
                 if swapped { (mode.second_index, mode.index) } else { (mode.index, mode.second_index) };
             let (color_top, alone_top) =
                 (((1u32 << color_bits) - 1) as f32, ((1u32 << alone_bits) - 1) as f32);
-            let mut texels = blocks.texels;
-            texels.swap(alone, 3);
-            let turned = Blocks { texels, opaque: false };
-            let moments = Moments::of::<3>(simd, &turned, Whole);
-            let ends = Ends::principal::<3>(simd, &turned, Whole, &moments);
-            let levels = ends.levels::<3>(simd, &turned, color_top);
-            let least = ends.regression::<3>(simd, &turned, Whole, &moments, &levels, color_top);
+            let exchanged;
+            let turned = if alone == 3 {
+                blocks
+            } else {
+                exchanged = with_last(blocks, alone);
+                &exchanged
+            };
+            let own;
+            let moments = match moments {
+                Some(moments) => moments,
+                None => {
+                    own = Moments::of::<3>(simd, turned, Whole);
+                    &own
+                }
+            };
+            let ends = Ends::principal::<3>(simd, turned, Whole, moments);
+            let levels = ends.levels::<3>(simd, turned, color_top);
+            let least = ends.regression::<3>(simd, turned, Whole, moments, &levels, color_top);
             let color = stored::<S, M, 3>(simd, &least, false);
-            let levels = color.exact.levels::<3>(simd, &turned, color_top);
-            let mut error = color.exact.error::<3>(simd, &turned, Whole, &levels, color_top);
+            let levels = color.exact.levels::<3>(simd, turned, color_top);
+            let mut error = color.exact.error::<3>(simd, turned, Whole, &levels, color_top);
 
             // The component alone, as a line of one component.
             let zero = splat(simd, 0.0);
-            let single =
-                Blocks { texels: [turned.texels[3], [zero; 16], [zero; 16], [zero; 16]], opaque: false };
-            let moments = Moments::of::<1>(simd, &single, Whole);
-            let (mut least, mut most) = (single.texels[0][0], single.texels[0][0]);
-            for value in &single.texels[0] {
+            let single = &turned.texels[3];
+            let moments = Moments::of::<1>(simd, single, Whole);
+            let (mut least, mut most) = (single[0], single[0]);
+            for value in single {
                 (least, most) = (least.min(*value), most.max(*value));
             }
             let ends = Ends { from: [least, zero, zero, zero], to: [most, zero, zero, zero] };
-            let own = ends.levels::<1>(simd, &single, alone_top);
-            let refined = ends.regression::<1>(simd, &single, Whole, &moments, &own, alone_top).ends;
-            let mut exact = [ends; 2];
-            let mut codes = [[zero; 2]; 2];
-            let mut errors = [zero; 2];
-            let mut places = [own; 2];
-            for (i, ends) in [ends, refined].into_iter().enumerate() {
-                for end in 0..2 {
-                    let wanted = if end == 0 { ends.from[0] } else { ends.to[0] };
-                    let code =
-                        level(code(wanted, mode.alpha, None), splat(simd, ((1u32 << mode.alpha) - 1) as f32));
-                    let whole = value(code, mode.alpha, None);
-                    codes[i][end] = code;
-                    *(if end == 0 { &mut exact[i].from[0] } else { &mut exact[i].to[0] }) = whole;
-                }
-                places[i] = exact[i].levels::<1>(simd, &single, alone_top);
-                errors[i] = exact[i].error::<1>(simd, &single, Whole, &places[i], alone_top);
-            }
-            let refined = errors[1].simd_lt(errors[0]);
-            error += errors[0].min(errors[1]);
+            let own = ends.levels::<1>(simd, single, alone_top);
+            let ends = ends.regression::<1>(simd, single, Whole, &moments, &own, alone_top).ends;
+            let top = splat(simd, ((1u32 << mode.alpha) - 1) as f32);
+            let own_codes = [ends.from[0], ends.to[0]].map(
+                #[inline(always)]
+                |end| level(code(end, mode.alpha, None), top),
+            );
+            let [from, to] = own_codes.map(
+                #[inline(always)]
+                |code| value(code, mode.alpha, None),
+            );
+            let ends = Ends { from: [from, zero, zero, zero], to: [to, zero, zero, zero] };
+            let own = ends.levels::<1>(simd, single, alone_top);
+            error += ends.error::<1>(simd, single, Whole, &own, alone_top);
             let better = error.simd_lt(best.error);
-            let mut lanes = better.to_bitmask();
-            if lanes == 0 {
+            if better.to_bitmask() == 0 {
                 return;
             }
             best.error = best.error.min(error);
-            let mut alone_codes = [[0; LANES]; 2];
-            for (end, out) in alone_codes.iter_mut().enumerate() {
-                *out = rounded(refined.select(codes[1][end], codes[0][end])).to_array();
+            let (colors, color_flip) = indices(simd, &levels, color_bits);
+            let (alones, alone_flip) = indices(simd, &own, alone_bits);
+            let mut fields = LaneFields::of_mode(simd, M);
+            fields.put(words(simd, (alone as u32 + 1) % 4), mode.rotation);
+            fields.put(words(simd, swapped.into()), mode.selector);
+            for c in 0..3 {
+                let [first, second] = [color.codes[0][c], color.codes[1][c]];
+                fields.put(rounded(color_flip.select(second, first)), mode.color);
+                fields.put(rounded(color_flip.select(first, second)), mode.color);
             }
-            let mut color_codes = [[[0; LANES]; 3]; 2];
-            for (end, out) in color_codes.iter_mut().enumerate() {
-                for (c, out) in out.iter_mut().enumerate() {
-                    *out = rounded(color.codes[end][c]).to_array();
-                }
+            let [first, second] = own_codes;
+            fields.put(rounded(alone_flip.select(second, first)), mode.alpha);
+            fields.put(rounded(alone_flip.select(first, second)), mode.alpha);
+            if swapped {
+                fields.put_indices(alones, mode.index);
+                fields.put_indices(colors, mode.second_index);
+            } else {
+                fields.put_indices(colors, mode.index);
+                fields.put_indices(alones, mode.second_index);
             }
-            let mut color_levels = [words(simd, 0); 2];
-            let mut alone_levels = [words(simd, 0); 2];
-            for i in 0..16 {
-                let own = refined.select(places[1][i], places[0][i]);
-                color_levels[i / 8] |= rounded(levels[i]) << (color_bits * (i as u32 % 8));
-                alone_levels[i / 8] |= rounded(own) << (alone_bits * (i as u32 % 8));
-            }
-            let color_levels = [color_levels[0].to_array(), color_levels[1].to_array()];
-            let alone_levels = [alone_levels[0].to_array(), alone_levels[1].to_array()];
-            while lanes != 0 {
-                let lane = lanes.trailing_zeros() as usize % LANES;
-                lanes &= lanes - 1;
-                let joined = |levels: &[Lane; 2], bits: u32| {
-                    let indices = u64::from(levels[0][lane]) | u64::from(levels[1][lane]) << (8 * bits);
-                    // All bits of all indices are inverted where the ends change places.
-                    let flip = indices >> (bits - 1) & 1;
-                    (indices ^ (flip.wrapping_neg() & (u64::MAX >> (64 - 16 * bits))), flip as usize)
-                };
-                let (colors, color_flip) = joined(&color_levels, color_bits);
-                let (alones, alone_flip) = joined(&alone_levels, alone_bits);
-                let mut fields = Fields::of_mode(M);
-                fields.put((alone as u32 + 1) % 4, mode.rotation);
-                fields.put(swapped.into(), mode.selector);
-                for c in 0..3 {
-                    fields.put(color_codes[color_flip][c][lane], mode.color);
-                    fields.put(color_codes[1 - color_flip][c][lane], mode.color);
-                }
-                fields.put(alone_codes[alone_flip][lane], mode.alpha);
-                fields.put(alone_codes[1 - alone_flip][lane], mode.alpha);
-                if swapped {
-                    fields.put_indices(alones, mode.index, &[0]);
-                    fields.put_indices(colors, mode.second_index, &[0]);
-                } else {
-                    fields.put_indices(colors, mode.index, &[0]);
-                    fields.put_indices(alones, mode.second_index, &[0]);
-                }
-                fields.store(&mut best.words, lane);
-            }
+            fields.store(better, &mut best.words);
         },
     )
+}
+
+/// Sixteen levels of `bits` bits as indices, in two halves, and where all of their bits are inverted because the highest bit of the
+/// first would be set: there the ends change places.
+#[inline(always)]
+fn indices<S: Simd>(simd: S, levels: &[F<S>; 16], bits: u32) -> ([U<S>; 2], Mask<S>) {
+    let mut halves = [words(simd, 0); 2];
+    for (i, at) in levels.iter().enumerate() {
+        halves[i / 8] |= rounded(*at) << (bits * (i as u32 % 8));
+    }
+    let swapped = (halves[0] >> (bits - 1) & 1).simd_gt(words(simd, 0));
+    let all = words(simd, u32::MAX >> (32 - 8 * bits));
+    for half in &mut halves {
+        *half = swapped.select(*half ^ all, *half);
+    }
+    (halves, swapped)
+}
+
+/// The same blocks with a component in the place of alpha, and alpha in that one's.
+#[inline(always)]
+fn with_last<S: Simd>(blocks: &Blocks<S>, component: usize) -> Blocks<S> {
+    let mut texels = blocks.texels;
+    texels.swap(component, 3);
+    Blocks { texels, opaque: false, differing: blocks.differing }
 }
