@@ -6,8 +6,8 @@ use xenoglot_ir::entity::{EntityRef as _, SecondaryMap, packed_option::PackedOpt
 use xenoglot_ir::list::{ValueList, ValuePool};
 use xenoglot_ir::module::{Builtin, Direction, Interpolation, Semantic, VarData};
 use xenoglot_ir::{
-    Bits, Block, Flags, Function, Imm, Inst, Module, NO_GUEST, Op, Resource, TermKind, Terminator, Type,
-    Value, ValueDef, Var,
+    Bits, Block, Builder, Flags, Function, Imm, Inst, Module, NO_GUEST, Op, Resource, TermKind, Terminator,
+    Type, Value, ValueDef, Var,
 };
 
 /// Values that others took the place of.
@@ -308,4 +308,34 @@ pub(crate) fn take_handle(f: &mut Function, block: Block, handle: Value, resourc
     let (made, v) = f.make_value(Op::ResourceHandle, flags, Imm::Resource(resource), &element, ty, guest);
     f.blocks[block].insts.push(made);
     v
+}
+
+/// Puts other instructions in the place of those that `is_wanted`: `replace` adds them at the end of the block, the instruction itself
+/// where it stays, and says which values take the place of its results. Whether there were any.
+pub(crate) fn replace_insts(
+    f: &mut Function,
+    is_wanted: impl Fn(&Function, Inst) -> bool,
+    mut replace: impl FnMut(&mut Builder, Inst, &mut Replaced),
+) -> bool {
+    let mut replaced = Replaced::default();
+    replaced.reset(f);
+    let mut changed = false;
+    for i in 0..f.layout.len() {
+        let block = f.layout[i];
+        if !f.blocks[block].insts.iter().any(|&inst| is_wanted(f, inst)) {
+            continue;
+        }
+        changed = true;
+        for inst in std::mem::take(&mut f.blocks[block].insts) {
+            if !is_wanted(f, inst) {
+                f.blocks[block].insts.push(inst);
+                continue;
+            }
+            let b = &mut Builder::new(f, block);
+            b.set_guest(b.func.insts[inst].guest);
+            replace(b, inst, &mut replaced);
+        }
+    }
+    replaced.apply(f);
+    changed
 }

@@ -84,31 +84,18 @@ fn function(f: &mut Function, vars: &SecondaryMap<Var, bool>, residency: bool) -
         Imm::Var(var) => vars[var],
         _ => false,
     };
-    let mut replaced = Replaced::default();
-    replaced.reset(f);
-    let mut changed = false;
-    for i in 0..f.layout.len() {
-        let block = f.layout[i];
-        if !f.blocks[block].insts.iter().any(|&inst| is_absent(f, inst)) {
-            continue;
+    edit::replace_insts(f, is_absent, |b, inst, replaced| {
+        if let Imm::Tex(read) = b.func.insts[inst].imm {
+            resident(b, inst, read, replaced);
+        } else if b.func.insts[inst].op != Op::Output {
+            // The only floats among them are the place in a point: the middle of the pixel.
+            let floats = b.func.result(inst).map(|v| b.func.ty(v)).filter(|ty| ty.kind().is_float());
+            let middle = floats.map(|ty| Bits::splat(ty, 0.5f32.to_bits().into()));
+            edit::rewrite_const(b.func, inst, middle.unwrap_or_default());
+            let block = b.block();
+            b.func.blocks[block].insts.push(inst);
         }
-        changed = true;
-        for inst in std::mem::take(&mut f.blocks[block].insts) {
-            if !is_absent(f, inst) {
-                f.blocks[block].insts.push(inst);
-            } else if let Imm::Tex(read) = f.insts[inst].imm {
-                resident(&mut Builder::new(f, block), inst, read, &mut replaced);
-            } else if f.insts[inst].op != Op::Output {
-                // The only floats among them are the place in a point: the middle of the pixel.
-                let floats = f.result(inst).map(|v| f.ty(v)).filter(|ty| ty.kind().is_float());
-                let middle = floats.map(|ty| Bits::splat(ty, 0.5f32.to_bits().into()));
-                edit::rewrite_const(f, inst, middle.unwrap_or_default());
-                f.blocks[block].insts.push(inst);
-            }
-        }
-    }
-    replaced.apply(f);
-    changed
+    })
 }
 
 /// Reads texels as an instruction does that also tells whether they are resident; they are.
@@ -116,7 +103,6 @@ fn resident(b: &mut Builder, inst: Inst, read: TexInfo, replaced: &mut Replaced)
     let &[texel, is_resident] = b.func.results(inst) else { return };
     let data = &b.func.insts[inst];
     let (op, flags) = (data.op, data.flags);
-    b.set_guest(data.guest);
     let (args, ty) = (SmallVec::<[Value; 8]>::from(b.func.args(inst)), b.func.ty(texel));
     let made = b.inst(op, flags, Imm::Tex(TexInfo { residency: false, ..read }), &args, &[ty]);
     let is_there = b.bool(true);

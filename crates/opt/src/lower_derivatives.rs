@@ -11,8 +11,7 @@
 //! ends number invocations so. The exchange goes through shared memory (`lower_subgroups`), as languages do not say which
 //! invocations share a subgroup. Coarse derivatives are fine ones, which they may be.
 
-use crate::edit::Replaced;
-use crate::{Changed, Lacks};
+use crate::{Changed, Lacks, edit};
 use smallvec::SmallVec;
 use xenoglot_ir::imm::{Reduce, SubgroupInfo};
 use xenoglot_ir::{Builder, Flags, Function, Imm, Inst, Module, Op, Stage, Type, Value};
@@ -49,28 +48,19 @@ fn along(f: &Function, inst: Inst) -> Option<u32> {
 }
 
 fn function(f: &mut Function, width: u8) -> bool {
-    let mut replaced = Replaced::default();
-    replaced.reset(f);
-    let mut changed = false;
-    for i in 0..f.layout.len() {
-        let block = f.layout[i];
-        if !f.blocks[block].insts.iter().any(|&inst| along(f, inst).is_some()) {
-            continue;
-        }
-        changed = true;
-        for inst in std::mem::take(&mut f.blocks[block].insts) {
-            let (Some(bit), &[v], Some(result)) = (along(f, inst), f.args(inst), f.result(inst)) else {
-                f.blocks[block].insts.push(inst);
-                continue;
+    edit::replace_insts(
+        f,
+        |f, inst| along(f, inst).is_some(),
+        |b, inst, replaced| {
+            let (Some(bit), &[v], Some(result)) =
+                (along(b.func, inst), b.func.args(inst), b.func.result(inst))
+            else {
+                return;
             };
-            let b = &mut Builder::new(f, block);
-            b.set_guest(b.func.insts[inst].guest);
             let difference = difference(b, v, bit, width);
             replaced.set(b.func, result, difference);
-        }
-    }
-    replaced.apply(f);
-    changed
+        },
+    )
 }
 
 /// The value of the lane with the bit less that of the lane without.

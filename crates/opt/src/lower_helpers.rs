@@ -13,7 +13,7 @@
 //! ```
 //!
 //! A helper covers no sample, so its mask is 0: by this DXC makes `IsHelperLane` of shader models before 6.6, too. llvmpipe gives
-//! helpers a mask of all samples; there only those are known that a discard makes. Shaders that ask, or that demote, outside
+//! helpers a mask of all samples; there only those are known that a discard makes. Shaders that do either outside
 //! their entry function are left as they are.
 
 use crate::edit::{self, Replaced};
@@ -31,9 +31,9 @@ pub fn run(module: &mut Module, lacks: &Lacks) -> Changed {
         let f = &module.funcs[func];
         f.layout.iter().flat_map(|&block| &f.blocks[block].insts).any(|&inst| wanted(f.insts[inst].op))
     };
-    let concerns = |op: Op| matches!(op, Op::Helper | Op::Demote | Op::DiscardIf);
+    let is_about_helpers = |op: Op| matches!(op, Op::Helper | Op::Demote | Op::DiscardIf);
     if !is_op(entry, |op| op == Op::Helper)
-        || module.funcs.keys().any(|func| func != entry && is_op(func, concerns))
+        || module.funcs.keys().any(|func| func != entry && is_op(func, is_about_helpers))
     {
         return Changed::NONE;
     }
@@ -54,8 +54,8 @@ pub fn run(module: &mut Module, lacks: &Lacks) -> Changed {
             set(b, slot, is_helper);
         }
         for inst in insts {
-            if concerns(b.func.insts[inst].op) {
-                concerned(b, inst, slot, &mut replaced);
+            if is_about_helpers(b.func.insts[inst].op) {
+                rewrite(b, inst, slot, &mut replaced);
             } else {
                 b.func.blocks[block].insts.push(inst);
             }
@@ -65,8 +65,8 @@ pub fn run(module: &mut Module, lacks: &Lacks) -> Changed {
     Changed::INSTS
 }
 
-/// A demotion, which is noted, or a question, which is answered.
-fn concerned(b: &mut Builder, inst: Inst, slot: Slot, replaced: &mut Replaced) {
+/// Notes a demotion, or answers whether the invocation is a helper.
+fn rewrite(b: &mut Builder, inst: Inst, slot: Slot, replaced: &mut Replaced) {
     b.set_guest(b.func.insts[inst].guest);
     let demoted = match b.func.insts[inst].op {
         Op::Helper => {

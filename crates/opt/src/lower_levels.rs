@@ -1,4 +1,4 @@
-//! Levels of detail and offsets that the host's language cannot ask for are computed:
+//! Computes levels of detail and offsets that the host's language has no ops for:
 //!
 //! ```text
 //! v4 : f32x2 = tex.query_lod 2d, v0, v1, v2          its gradients in texels, the logarithm of the longer one
@@ -13,8 +13,7 @@
 //! bounds and anisotropy. A coordinate that an offset moves is rounded once more. Cube maps, comparisons and offsets that are
 //! constants stay as they are.
 
-use crate::edit::{self, Replaced};
-use crate::{Changed, Lacks};
+use crate::{Changed, Lacks, edit};
 use smallvec::SmallVec;
 use xenoglot_ir::imm::{Dim, TexInfo, TexOperands};
 use xenoglot_ir::{Builder, Flags, Function, Imm, Inst, Kind, Lanes, Module, Op, Stage, Type, Value};
@@ -64,26 +63,12 @@ pub fn run(module: &mut Module, lacks: &Lacks) -> Changed {
 }
 
 fn function(f: &mut Function, queries: bool, compute: bool) -> bool {
-    let mut replaced = Replaced::default();
-    replaced.reset(f);
-    let mut changed = false;
-    for i in 0..f.layout.len() {
-        let block = f.layout[i];
-        if !f.blocks[block].insts.iter().any(|&inst| step(f, inst, queries, compute).is_some()) {
-            continue;
-        }
-        for inst in std::mem::take(&mut f.blocks[block].insts) {
-            let step = step(f, inst, queries, compute);
-            let access = match f.insts[inst].imm {
-                Imm::Tex(info) => Access::of(f, inst, info),
-                _ => None,
-            };
-            let (Some(step), Some(access)) = (step, access) else {
-                f.blocks[block].insts.push(inst);
-                continue;
-            };
-            let b = &mut Builder::new(f, block);
-            b.set_guest(b.func.insts[inst].guest);
+    let step = |f: &Function, inst| step(f, inst, queries, compute);
+    edit::replace_insts(
+        f,
+        |f, inst| step(f, inst).is_some(),
+        |b, inst, replaced| {
+            let Some((step, access)) = step(b.func, inst) else { return };
             let made = match step {
                 Step::QueryLevel => access.level(b),
                 Step::Gradients => access.with_gradients(b),
@@ -94,37 +79,36 @@ fn function(f: &mut Function, queries: bool, compute: bool) -> bool {
             if let Some(result) = b.func.result(inst) {
                 replaced.set(b.func, result, made);
             }
-            changed = true;
-        }
-    }
-    replaced.apply(f);
-    changed
+        },
+    )
 }
 
-fn step(f: &Function, inst: Inst, queries: bool, compute: bool) -> Option<Step> {
+/// What happens to an instruction, if it is an access to which anything does.
+fn step(f: &Function, inst: Inst, queries: bool, compute: bool) -> Option<(Step, Access)> {
     let Imm::Tex(info) = f.insts[inst].imm else { return None };
     if !matches!(info.dim, Dim::D1 | Dim::D2 | Dim::D3) || info.residency {
         return None;
     }
     let has = |operand: TexOperands| info.operands.0 & operand.0 != 0;
-    match f.insts[inst].op {
-        Op::TexQueryLod if queries || compute => Some(Step::QueryLevel),
+    let offset_is_known =
+        || Access::of(f, inst, info)?.operand(TexOperands::OFFSET).map(|v| f.const_bits(v).is_some());
+    let step = match f.insts[inst].op {
+        Op::TexQueryLod if queries || compute => Step::QueryLevel,
         Op::TexSample if !info.shadow => {
             let (least, level) = (has(TexOperands::MIN_LOD) && queries, has(TexOperands::LOD));
-            let implicit = !level && !has(TexOperands::GRAD);
+            let is_implicit = !level && !has(TexOperands::GRAD);
             match (least, level) {
-                (true, true) => Some(Step::LeastLevel),
-                (true, false) => Some(Step::Gradients),
-                _ => (compute && implicit).then_some(Step::Gradients),
+                (true, true) => Step::LeastLevel,
+                (true, false) => Step::Gradients,
+                _ if compute && is_implicit => Step::Gradients,
+                _ => return None,
             }
         }
-        Op::TexGather if queries && has(TexOperands::OFFSET) => {
-            let offset = Access::of(f, inst, info)?.operand(TexOperands::OFFSET)?;
-            f.const_bits(offset).is_none().then_some(Step::MoveGather)
-        }
-        Op::TexFetch if queries && has(TexOperands::OFFSET) => Some(Step::MoveFetch),
-        _ => None,
-    }
+        Op::TexGather if queries && offset_is_known() == Some(false) => Step::MoveGather,
+        Op::TexFetch if queries && has(TexOperands::OFFSET) => Step::MoveFetch,
+        _ => return None,
+    };
+    Some((step, Access::of(f, inst, info)?))
 }
 
 /// An access, its operands told apart.

@@ -41,22 +41,19 @@ pub fn run(module: &mut Module, lacks: &Lacks) -> Changed {
 }
 
 fn function(f: &mut Function) {
-    let mut replaced = Replaced::default();
-    replaced.reset(f);
-    for i in 0..f.layout.len() {
-        let block = f.layout[i];
-        for inst in std::mem::take(&mut f.blocks[block].insts) {
-            match f.insts[inst].imm {
-                Imm::Tex(line) if line.dim == Dim::D1 => {
-                    let b = &mut Builder::new(f, block);
-                    b.set_guest(b.func.insts[inst].guest);
-                    access(b, inst, line, &mut replaced);
-                }
-                _ => f.blocks[block].insts.push(inst),
+    let line = |f: &Function, inst: Inst| match f.insts[inst].imm {
+        Imm::Tex(line) if line.dim == Dim::D1 => Some(line),
+        _ => None,
+    };
+    edit::replace_insts(
+        f,
+        |f, inst| line(f, inst).is_some(),
+        |b, inst, replaced| {
+            if let Some(line) = line(b.func, inst) {
+                access(b, inst, line, replaced);
             }
-        }
-    }
-    replaced.apply(f);
+        },
+    );
 }
 
 /// Adds an access to a line as one to a row.

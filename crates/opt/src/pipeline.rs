@@ -78,7 +78,7 @@ passes! {
     lower_absent 3 Module "features that the host does not have at all are what devices without them have",
     lower_draw_parameters 1 Module "what a draw begins with is read from a uniform buffer",
     lower_texel_buffers 2 Module "buffers of texels become storage buffers",
-    lower_texture_lines 1 Module "textures of one dimension become rows of two-dimensional ones",
+    lower_texture_lines 2 Module "textures of one dimension become rows of two-dimensional ones",
     lower_helpers 1 Module "invocations remember whether they are helpers",
     lower_levels 1 Module "levels of detail and offsets of gathers are computed",
     lower_derivatives 1 Module "derivatives of compute shaders are differences within quads",
@@ -293,54 +293,28 @@ pub fn optimize<O: Observer>(
         optimize_function(module, func, cx, options, observer)?;
     }
     module.relaxed_floats |= options.relaxed_floats;
-    if lacks.vertex_without_position {
-        run_module(module, "add_position", lacks, observer)?;
-    }
-    if lacks.absent.any() {
-        run_module(module, "lower_absent", lacks, observer)?;
-    }
-    if lacks.draw_parameters {
-        run_module(module, "lower_draw_parameters", lacks, observer)?;
-    }
-    if lacks.combined_samplers {
-        run_module(module, "separate_samplers", lacks, observer)?;
-    }
-    if lacks.separate_samplers {
-        run_module(module, "combine_samplers", lacks, observer)?;
-    }
-    if lacks.texel_buffers {
-        run_module(module, "lower_texel_buffers", lacks, observer)?;
-    }
-    if lacks.texture_lines {
-        run_module(module, "lower_texture_lines", lacks, observer)?;
-    }
-    if lacks.helpers {
-        run_module(module, "lower_helpers", lacks, observer)?;
-    }
-    if lacks.levels.any() {
-        run_module(module, "lower_levels", lacks, observer)?;
-    }
-    if lacks.compute_derivatives {
-        run_module(module, "lower_derivatives", lacks, observer)?;
-    }
-    if lacks.buffer_arrays.is_some() {
-        run_module(module, "split_arrays", lacks, observer)?;
-    }
-    if lacks.shared_bindings {
-        run_module(module, "separate_comparisons", lacks, observer)?;
-        run_module(module, "separate_bindings", lacks, observer)?;
-    }
-    if lacks.floats.any() {
-        run_module(module, "lower_floats", lacks, observer)?;
-    }
-    if lacks.shared_int64_atomics {
-        run_module(module, "lower_wide_atomics", lacks, observer)?;
-    }
-    if lacks.signed_atomics {
-        run_module(module, "lower_signed_atomics", lacks, observer)?;
-    }
-    if lacks.subgroups.is_some() {
-        run_module(module, "lower_subgroups", lacks, observer)?;
+    for (is_lacking, name) in [
+        (lacks.vertex_without_position, "add_position"),
+        (lacks.absent.any(), "lower_absent"),
+        (lacks.draw_parameters, "lower_draw_parameters"),
+        (lacks.combined_samplers, "separate_samplers"),
+        (lacks.separate_samplers, "combine_samplers"),
+        (lacks.texel_buffers, "lower_texel_buffers"),
+        (lacks.texture_lines, "lower_texture_lines"),
+        (lacks.helpers, "lower_helpers"),
+        (lacks.levels.any(), "lower_levels"),
+        (lacks.compute_derivatives, "lower_derivatives"),
+        (lacks.buffer_arrays.is_some(), "split_arrays"),
+        (lacks.shared_bindings, "separate_comparisons"),
+        (lacks.shared_bindings, "separate_bindings"),
+        (lacks.floats.any(), "lower_floats"),
+        (lacks.shared_int64_atomics, "lower_wide_atomics"),
+        (lacks.signed_atomics, "lower_signed_atomics"),
+        (lacks.subgroups.is_some(), "lower_subgroups"),
+    ] {
+        if is_lacking {
+            run_module(module, name, lacks, observer)?;
+        }
     }
     for func in module.funcs.keys().skip(funcs) {
         optimize_function(module, func, cx, options, observer)?;

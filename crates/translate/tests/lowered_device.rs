@@ -1,5 +1,5 @@
-//! What languages without the ops compute instead of levels of detail, derivatives of compute shaders and helper lanes, on a device
-//! beside the device's own.
+//! Levels of detail, offsets, derivatives of compute shaders and helper lanes, as passes compute them for languages without such ops:
+//! on a device, compared with the device's own.
 
 use std::sync::OnceLock;
 use xenoglot::{Code, Host, Options, compile};
@@ -131,7 +131,7 @@ fn texture(levels: u32) -> TextureContents {
     }
 }
 
-/// What levels are: asked for twice, once in pixels, and as given. `least` stands for the sampling with a least level.
+/// The level that is asked for, clamped and unclamped, that of the texel that `SAMPLE` reads, and that of one read at a given level.
 const LEVELS: &str = r#"module fragment "levels" {
   input %uv = location 0 : f32x2
   output %colour = location 0 : f32x4
@@ -162,8 +162,8 @@ const LEVELS: &str = r#"module fragment "levels" {
   }
 }"#;
 
-/// Levels that are computed are those that the device takes, but for what its logarithm lacks. Few devices have least levels:
-/// sampling without is what it is compared with.
+/// Computed levels are the device's, within the error of its logarithm. Few devices have least levels, so that the device samples
+/// without one, and the greater of the two is expected.
 #[test]
 fn levels_are_the_devices() {
     let lacks = Lacks { levels: lower_levels::Options::ALL, ..Lacks::default() };
@@ -252,8 +252,8 @@ const HELPERS: &str = r#"module fragment "helpers" {
   }
 }"#;
 
-/// Who remembers being made a helper is one for the device, too. Of those that never were anything else, along the triangle's edge,
-/// it depends on the device: llvmpipe gives them a mask of all samples.
+/// An invocation that is discarded is a helper by its own memory and by the device. Helpers along the triangle's edge are left out:
+/// llvmpipe gives them a mask of all samples.
 #[test]
 fn helpers_are_the_devices() {
     let lacks = Lacks { helpers: true, ..Lacks::default() };

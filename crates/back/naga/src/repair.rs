@@ -23,6 +23,23 @@ fn all<'a>(
     functions.iter_mut().map(|(_, f)| f).chain(entries)
 }
 
+/// Visits a block, then those inside it.
+fn for_blocks(body: &mut Block, mut visit: impl FnMut(&mut Block)) {
+    let mut open = vec![body];
+    while let Some(block) = open.pop() {
+        visit(block);
+        for (statement, _) in block.span_iter_mut() {
+            match statement {
+                Statement::Block(inner) => open.push(inner),
+                Statement::If { accept, reject, .. } => open.extend([accept, reject]),
+                Statement::Switch { cases, .. } => open.extend(cases.iter_mut().map(|case| &mut case.body)),
+                Statement::Loop { body, continuing, .. } => open.extend([body, continuing]),
+                _ => {}
+            }
+        }
+    }
+}
+
 /// The type of an image, of the variable or parameter that it is, or is an element of.
 fn image_type(
     types: &UniqueArena<Type>,
@@ -82,7 +99,7 @@ fn allow_elements(module: &mut Module) {
     }
     let Module { types, global_variables: variables, functions, entry_points, .. } = &mut *module;
     for f in all(functions, entry_points) {
-        let mut uses = |image: Handle<Expression>, access: StorageAccess| {
+        let mut uses = |f: &Function, image: Handle<Expression>, access: StorageAccess| {
             let ty = image_type(types, variables, f, image);
             if let Some(used) = ty.and_then(|ty| used.get_mut(&ty)) {
                 *used |= access;
@@ -90,22 +107,17 @@ fn allow_elements(module: &mut Module) {
         };
         for (_, expression) in f.expressions.iter() {
             if let Expression::ImageLoad { image, .. } = *expression {
-                uses(image, StorageAccess::LOAD);
+                uses(f, image, StorageAccess::LOAD);
             }
         }
-        let mut open = vec![&f.body];
-        while let Some(block) = open.pop() {
-            for statement in block.iter() {
-                match statement {
-                    Statement::ImageStore { image, .. } => uses(*image, StorageAccess::STORE),
-                    Statement::Block(inner) => open.push(inner),
-                    Statement::If { accept, reject, .. } => open.extend([accept, reject]),
-                    Statement::Switch { cases, .. } => open.extend(cases.iter().map(|case| &case.body)),
-                    Statement::Loop { body, continuing, .. } => open.extend([body, continuing]),
-                    _ => {}
-                }
-            }
-        }
+        let mut stored = Vec::new();
+        for_blocks(&mut f.body, |block| {
+            stored.extend(block.iter().filter_map(|statement| match statement {
+                Statement::ImageStore { image, .. } => Some(*image),
+                _ => None,
+            }));
+        });
+        stored.into_iter().for_each(|image| uses(f, image, StorageAccess::STORE));
     }
     for (element, used) in used {
         let mut ty = module.types[element].clone();
@@ -140,8 +152,7 @@ fn store_to_elements(module: &mut Module) {
     }
     for f in all(&mut module.functions, &mut module.entry_points) {
         let Function { body, expressions, .. } = f;
-        let mut open = vec![body];
-        while let Some(block) = open.pop() {
+        for_blocks(body, |block| {
             let mut new = Block::with_capacity(block.len());
             for (statement, span) in std::mem::take(block).span_into_iter() {
                 match &statement {
@@ -153,18 +164,7 @@ fn store_to_elements(module: &mut Module) {
                 }
             }
             *block = new;
-            for (statement, _) in block.span_iter_mut() {
-                match statement {
-                    Statement::Block(inner) => open.push(inner),
-                    Statement::If { accept, reject, .. } => open.extend([accept, reject]),
-                    Statement::Switch { cases, .. } => {
-                        open.extend(cases.iter_mut().map(|case| &mut case.body))
-                    }
-                    Statement::Loop { body, continuing, .. } => open.extend([body, continuing]),
-                    _ => {}
-                }
-            }
-        }
+        });
     }
     // The functions themselves go, as nothing calls them.
     compact(module, KeepUnused::No);

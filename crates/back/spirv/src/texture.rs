@@ -68,8 +68,8 @@ fn place_type(unit: &mut Unit, info: TexInfo) -> Id {
     unit.ty(Type::new(Kind::I32, lanes).unwrap_or(Type::I32))
 }
 
-/// The size of an array in what naga reads: naga takes it for that of a layer, and `xenoglot-naga` finds the count of layers where
-/// the last component alone is taken.
+/// Takes the size of an array apart and puts it together again, in what naga reads. Its reader takes the size for that of a layer;
+/// `xenoglot-naga` makes the last component the count of layers, which it recognizes where it is extracted.
 fn size_in_parts(unit: &mut Unit, info: TexInfo, ty: Type, size: Id) -> Id {
     if !unit.options.portable_ops || !info.arrayed {
         return size;
@@ -264,7 +264,7 @@ impl Body<'_, '_> {
         }
     }
 
-    /// What is read of an array's element without a filter in what naga reads.
+    /// Reads a texel of an array's element without a filter, in what naga reads; see [`element`].
     fn of_element(&mut self, info: TexInfo, opaque: Opaque, host: S, texel: Id, words: &[u32]) -> Option<Id> {
         let unit = self.unit();
         if !opaque.array || !unit.options.portable_ops || !matches!(host, S::ImageFetch | S::ImageRead) {

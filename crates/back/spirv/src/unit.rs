@@ -484,8 +484,8 @@ impl Unit {
         id
     }
 
-    /// A value as one of the block at work. What naga's reader makes of an atomic on a value from another block is not valid, and
-    /// it panics at ops on subgroups; so in what it reads these take copies.
+    /// A copy of a value, in the current block, in what naga reads. Its reader makes an invalid module of an atomic whose operand is
+    /// from another block, and panics at such an operand of a subgroup op.
     pub(crate) fn here(&mut self, ty: Type, id: Id) -> Id {
         let is_constant = self.constants.get(id as usize).copied().unwrap_or_default();
         if is_constant || !self.options.portable_ops { id } else { self.op(Op::CopyObject, ty, &[id]) }

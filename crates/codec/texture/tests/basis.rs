@@ -1,4 +1,4 @@
-//! What ETC1S and UASTC become in other formats, beside Basis Universal's own transcoder: no target loses more.
+//! The PSNR of ETC1S and UASTC in other formats, compared with that of Basis Universal's own transcoder.
 
 use std::path::Path;
 use xenoglot_texture::container::{Limits, read};
@@ -35,7 +35,7 @@ const REFERENCE: [(&str, [f64; 7]); 14] = [
     ("uastc_rgba_mips.ktx2", [20.56, 21.80, 34.29, 48.07, 19.02, 20.27, 36.35]),
 ];
 
-/// What may be lost beside it.
+/// How much lower ours may be, in dB.
 const LESS: f64 = 0.05;
 
 fn decoded(format: Format, extent: Extent, data: &[u8]) -> Vec<u8> {

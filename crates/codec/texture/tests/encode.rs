@@ -162,7 +162,7 @@ fn alpha_is_kept() {
     }
 }
 
-/// Of BC7, opaque blocks between others are opaque, and those of one colour and illegal ones of ASTC are exact.
+/// Opaque blocks between blocks with alpha stay opaque in BC7; single colours and the magenta of illegal ASTC blocks are exact.
 #[test]
 fn blocks_between_others() {
     let extent = Extent::flat(212, 24);

@@ -33,7 +33,7 @@ pub fn bin<C: Coverage + Copy>(grid: &Grid, primitives: impl IntoIterator<Item =
     Tiles { grid: *grid, words: marks.words }
 }
 
-/// Words that are made, and where those of a tile are.
+/// The words of all tiles, with what it takes to find those of one.
 struct Marks {
     words: Vec<u32>,
     columns: u32,

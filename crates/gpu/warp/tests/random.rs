@@ -9,7 +9,7 @@ use xenoglot_testgen::rng::Rng;
 use xenoglot_warp::state::{combiner, format};
 use xenoglot_warp::{Engine, reference};
 
-/// An engine for each set of instructions that this processor has and engines make a difference between.
+/// An engine for each instruction set that the engine has code for and this processor supports.
 fn engines() -> Vec<Engine> {
     let best = Level::new();
     let mut levels = vec![best, Level::baseline()];

@@ -1,5 +1,6 @@
-//! Texels of an element of an array of textures or images, in what naga reads: naga finds the type of an image that is a variable or
-//! a parameter, not that of an array's element. So a function takes the element, and reads or writes the texel.
+//! Texels of an element of an array of textures or images, in what naga reads. Its reader knows the type of an image that is a
+//! variable or a parameter, but not that of an array's element. So a function takes the element as a parameter and reads or writes
+//! the texel.
 
 use super::Words;
 use crate::unit::{Id, Unit};
@@ -8,8 +9,9 @@ use spirv::{FunctionControl, Op as S};
 use xenoglot_ir::Type;
 
 impl Unit {
-    /// An instruction on an image, in a function of its own. `words` are its operands: the image, those with the other `types`,
-    /// then the mask of optional operands and these, which are integers. What it gives, if anything, has the type `result`.
+    /// Calls a function that consists of one instruction on an image. `words` are the operands of the instruction: as many as there
+    /// are `types`, the image first, then the mask of optional operands and the optional operands themselves, which are integers.
+    /// `result` is the type of its result, if it has one.
     pub(super) fn texel_of_element(
         &mut self,
         op: S,

@@ -5,7 +5,7 @@ use crate::decode::decode_into;
 use crate::etc::eac::MODIFIERS;
 use crate::format::{Extent, Format, Texel};
 
-/// What [`improve`] takes for a part of a block.
+/// Where a part of a block begins, in bytes, and its bytes.
 type Part = (usize, [u8; 8]);
 
 /// The blocks of ETC1 and ETC2 in blocks of ETC1S. Those of ETC2 with alpha are opaque.
@@ -48,7 +48,7 @@ pub fn improve(from: Format, to: Format, data: &[u8], out: &mut [u8]) {
     }
 }
 
-/// The parts of a block of `to`: their bytes, and where those are.
+/// The best parts of a block of `to` that were found.
 fn parts(to: Format, texels: &[[u8; 4]; 16]) -> [Option<Part>; 2] {
     let colors = || Colors::of(texels, [0, 1, 2]);
     let component = |c| Colors::of(texels, [c; 3]);
@@ -111,7 +111,7 @@ struct Colors {
 }
 
 impl Colors {
-    /// Of three components of texels.
+    /// The different colours of a block, by three components of its texels; `None` if there are more than four.
     fn of(texels: &[[u8; 4]; 16], components: [usize; 3]) -> Option<Colors> {
         let texels = texels.map(|texel| components.map(|c| texel[c]));
         let key = |texel: &[u8; 3]| texel.iter().map(|c| u32::from(*c)).sum::<u32>();

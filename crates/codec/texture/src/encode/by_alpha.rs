@@ -1,11 +1,11 @@
-//! Blocks that become BC7, opaque ones and others apart.
+//! BC7 of opaque blocks and of blocks with alpha, in separate groups of sixteen.
 
 use super::group::{self, Group};
 use super::lanes::{LANES, Rows};
 use super::{BATCH, Coder, OfBytes, Quality, Texels, at_best, word};
 use fearless_simd::Level;
 
-/// Rows of blocks that become BC7: opaque blocks are encoded together, as they need nothing for alpha, and others are.
+/// Encodes rows of blocks as BC7, opaque blocks in groups of their own: for a group of opaque blocks the encoder skips alpha.
 pub struct ByAlpha<'a> {
     level: Level,
     quality: Quality,

@@ -1,4 +1,4 @@
-//! Blocks that are encoded together wherever they lie.
+//! Groups of blocks that are encoded together, although they are not neighbours.
 
 use super::lanes::{LANES, Rows, Words};
 
@@ -16,7 +16,7 @@ impl Default for Group {
 }
 
 impl Group {
-    /// Takes a block, whose rows of texels are said, and says its lane. The group must not be full.
+    /// Adds a block, given its rows of texels; returns its lane. The group must not be full.
     #[inline(always)]
     pub fn push(&mut self, place: usize, texels: [&[u32; 4]; 4]) -> usize {
         let lane = self.count % LANES;
@@ -37,8 +37,8 @@ impl Group {
         self.count
     }
 
-    /// Encodes all blocks, and is empty then. Lanes without a block have the first one, so that what is so in all lanes, as that
-    /// blocks are opaque, stays so.
+    /// Encodes all blocks and empties the group. Lanes without a block repeat the first block, so that a property of all blocks,
+    /// such as being opaque, holds in all lanes.
     #[inline(always)]
     pub fn encode(&mut self, out: &mut [[u8; 16]], encoder: impl FnOnce(&Rows<u32>) -> Words) {
         if self.count == 0 {

@@ -169,7 +169,7 @@ const STRIP: usize = 1024;
 /// [`BATCH`], and the height one of 10 and of 4.
 const STRIP_TEXELS: usize = 9216;
 
-/// Blocks of a band where each is made by itself.
+/// Blocks of a band where each block is converted by itself.
 const BLOCKS: usize = 1024;
 
 /// A checked call. Slices are cut into bands, which have whole rows of blocks of both formats, and bands into strips.
@@ -190,7 +190,7 @@ struct Job {
     band: [usize; 2],
 }
 
-/// How a block is made of a block: by [`basis::from_etc1s`] or by [`basis::to_bc7`].
+/// Conversions of one block into another without texels: [`basis::from_etc1s`] and [`basis::to_bc7`].
 enum ByBlock {
     OfEtc1s,
     OfUastc,
@@ -268,7 +268,7 @@ impl Job {
         }
     }
 
-    /// How blocks are made of those of the other format, if not by way of texels.
+    /// The conversion without texels, if there is one for these formats and this quality.
     fn by_block(&self) -> Option<ByBlock> {
         match (self.from, self.to) {
             (Format::Etc1s | Format::Etc1sAlpha, Format::Etc1 | Format::Etc2Rgb) => Some(ByBlock::OfEtc1s),

@@ -56,13 +56,13 @@ struct Source<'a> {
     draw: &'a Draw<'a>,
     /// Chunks of primitives, each with the number of its first one.
     chunks: &'a [(usize, Tiles)],
-    /// What each state lets be drawn.
+    /// The pixels that each state may draw.
     scissors: &'a [Bounds],
     textures: &'a Textures,
     memory: &'a [u16],
 }
 
-/// What drawing a tile needs room for.
+/// Buffers for drawing a tile, which threads keep.
 #[derive(Default)]
 struct Scratch<'a> {
     /// The tile's primitives.

@@ -21,7 +21,7 @@ struct Group<'a> {
     from: usize,
     /// How many there are.
     len: usize,
-    /// Where they are in the tile, with room for a run that does not fit. Those behind the last one are somewhere.
+    /// Their places in the tile, with room for a run that does not fit. Entries from `len` on have any value.
     places: [i32; 2 * LANES],
 }
 

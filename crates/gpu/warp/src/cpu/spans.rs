@@ -1,7 +1,7 @@
 //! Spans of opaque primitives that wait for their tests.
 //!
-//! What a triangle covers of a tile is found sixteen rows at a time, and tested when there are spans of many triangles: a
-//! loop over all of them has no branch whose way depends on a triangle's shape, which processors could not foresee.
+//! The spans of a triangle in a tile are found sixteen rows at a time, and tested when there are spans of many triangles. The
+//! loop over all of them has no branch that depends on a triangle's shape, which processors would predict badly.
 
 use super::opaque::Waiting;
 use crate::frame::{TILE, TileWords};

@@ -19,7 +19,7 @@ const MOST: usize = 1 << 22;
 /// Texels of one at most.
 const MOST_OF_ONE: i64 = 1 << 18;
 
-/// What decides about a table: of a state what texels depend on, and whether they are read.
+/// The part of a state that its texels depend on, and whether it reads texels: states with the same share a table.
 fn texture(state: &RenderState) -> RenderState {
     let RenderState { clamp, mask, width, max_level, format, levels, palette, .. } = *state;
     let combiner = state.combiner & combiner::SAMPLE;
@@ -112,7 +112,7 @@ impl Textures {
 #[derive(Debug)]
 struct Candidate {
     levels: Vec<Level>,
-    /// How many more pixels must be drawn with it, so that a table is worth it.
+    /// How many more pixels must be drawn with it until a table pays.
     missing: i64,
     /// The table, if there is one.
     places: Option<Places>,
@@ -135,7 +135,7 @@ impl Candidate {
     }
 }
 
-/// Takes the pixels of a draw, nearly, from what textures miss; no further than until none misses any.
+/// Subtracts the pixels of a draw, estimated, from the pixels that its textures still need for a table; stops when none needs any.
 fn count_pixels(draw: &Draw<'_>, texture_of: &[Option<usize>], candidates: &mut [Candidate]) {
     let mut open = candidates.len();
     for (primitive, state, _) in draw.iter() {

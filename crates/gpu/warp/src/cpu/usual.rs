@@ -1,4 +1,4 @@
-//! What most pixels are shaded with, as constants: code for it has no branches.
+//! The state that most pixels are shaded with, as constants: code compiled for it has no branches.
 
 use crate::rules::{DECODED, Key, Setting};
 use crate::state::{combiner, format};

@@ -70,7 +70,7 @@ fn distance(wanted: &[[u8; 4]; 16], block: &[u8; 16]) -> u32 {
     off.map(|off| off * off).sum()
 }
 
-/// Blocks that are compiled for an instruction set.
+/// The conversion of many blocks, compiled for each instruction set.
 struct Work<'a, S> {
     simd: S,
     data: &'a [[u8; 16]],
@@ -132,7 +132,7 @@ impl OnLines {
     }
 }
 
-/// What becomes of a block.
+/// How a block is converted.
 enum Found {
     Block(u128),
     Line(Line),
