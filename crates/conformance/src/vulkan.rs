@@ -160,6 +160,7 @@ impl Runner {
         match self.translator.write(module, &self.host, &options).map_err(|e| e.to_string())? {
             Code::Words(words) => Ok(words),
             Code::Text(text) => glslang::compile(&text, stage).map_err(|e| e.to_string()),
+            _ => Err("neither words nor text".into()),
         }
     }
 }

@@ -13,7 +13,7 @@ use xenoglot_glsl::Target;
 use xenoglot_interp::{Bindings, End, Interpreter, Limits};
 use xenoglot_ir::module::{Builtin, ResourceKind, Semantic};
 use xenoglot_ir::{Bits, Module, Var, verify};
-use xenoglot_opt::{Lacks, legalize};
+use xenoglot_opt::{Context, Lacks, legalize};
 use xenoglot_pica::fragment::{Blending, FragmentKey, generate, has_feedback, layout};
 use xenoglot_pica::memory::Memory;
 use xenoglot_pica::raster::{self, Fragment};
@@ -263,7 +263,7 @@ fn back_ends() {
 /// The module with what languages lack made of what they have.
 fn lowered(module: &Module, arithmetic: legalize::Options) -> Module {
     let mut module = module.clone();
-    legalize::run(&mut module, &Lacks { arithmetic, ..Lacks::default() });
+    legalize::run(&mut module, &Lacks { arithmetic, ..Lacks::default() }, &mut Context::new());
     module
 }
 

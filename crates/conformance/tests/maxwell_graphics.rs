@@ -68,7 +68,7 @@ fn spirv(shader: &Shader, translator: &mut Translator, rework: Rework) -> Result
     let lifted = optimised(shader, translator, rework)?;
     match translator.write(&lifted.module, &host(), &Options::default()).map_err(|e| e.to_string())? {
         Code::Words(words) => Ok(words),
-        Code::Text(_) => Err("text".into()),
+        _ => Err("text".into()),
     }
 }
 

@@ -71,7 +71,7 @@ fn otherwise_bound(module: &Bitcode) {
         match lift_bound(module, &options, remapper) {
             Ok(mut lifted) => {
                 let lacks = Lacks { arithmetic: legalize::Options::RULES, ..Lacks::default() };
-                legalize::run(&mut lifted.module, &lacks);
+                legalize::run(&mut lifted.module, &lacks, &mut Context::new());
                 let _ = xenoglot_spirv::emit(&lifted.module, &xenoglot_spirv::Options::default());
             }
             Err(Error::DxilLift(_)) => {}

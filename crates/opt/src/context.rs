@@ -1,7 +1,9 @@
 //! Buffers that outlive a function.
 
 use crate::session::{Known, Session};
-use crate::{block_params, branch_fold, copy_propagate, cse, dead_code, licm, promote, scalarize, simplify};
+use crate::{
+    block_params, branch_fold, copy_propagate, cse, dead_code, legalize, licm, promote, scalarize, simplify,
+};
 use xenoglot_ir::{Func, Module};
 
 /// The optimiser's memory, reused from function to function.
@@ -25,6 +27,7 @@ pub(crate) struct Buffers {
     pub(crate) block_params: block_params::Buffers,
     pub(crate) licm: licm::Buffers,
     pub(crate) scalarize: scalarize::Buffers,
+    pub(crate) legalize: legalize::Buffers,
 }
 
 impl Context {

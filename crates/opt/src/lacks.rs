@@ -54,6 +54,10 @@ pub struct Lacks {
     pub subgroups: Option<u8>,
     /// Exchanges within quads of fragment shaders: made of derivatives.
     pub quads: bool,
+    /// Numbers of workgroups and of the invocations in them: computed from the invocation in the dispatch.
+    pub invocations: bool,
+    /// Calls: functions are put in their place.
+    pub calls: bool,
 }
 
 impl Lacks {
@@ -91,5 +95,7 @@ impl Lacks {
         location_components: true,
         subgroups: Some(8),
         quads: true,
+        invocations: true,
+        calls: true,
     };
 }

@@ -32,7 +32,7 @@ mod float;
 mod int;
 
 use crate::edit::{self, Replaced};
-use crate::{Changed, Lacks};
+use crate::{Changed, Context, Lacks};
 pub(crate) use alone::{expand_where, high_product};
 use choose::{INTEREST, expand, how};
 pub(crate) use code::Code;
@@ -50,6 +50,8 @@ use xenoglot_ir::{
 pub struct Options {
     /// All that no shading language has: see the head of [`legalize`](self).
     pub rules: bool,
+    /// The same of 64-bit numbers alone: for hosts that have the rules for those of 32 bits, and no others.
+    pub wide_rules: bool,
     /// Float compares but `<`, `<=`, `==` and their negation `!=`.
     pub compares: bool,
     /// The high half of the product of 32-bit integers.
@@ -66,6 +68,7 @@ impl Options {
     /// What every shading language lacks, and no more.
     pub const RULES: Options = Options {
         rules: true,
+        wide_rules: false,
         compares: false,
         high_products: false,
         bit_counts: false,
@@ -78,7 +81,12 @@ impl Options {
 
     /// Whether there is anything to do.
     pub(crate) fn any(self) -> bool {
-        self.rules || self.compares || self.high_products || self.bit_counts || self.byte_dots
+        self.rules
+            || self.wide_rules
+            || self.compares
+            || self.high_products
+            || self.bit_counts
+            || self.byte_dots
     }
 }
 
@@ -94,23 +102,47 @@ struct Shape {
     of: Type,
 }
 
+/// The pass's memory, reused from module to module.
+#[derive(Default)]
+pub(crate) struct Buffers {
+    /// What the functions of `helpers` were made for.
+    options: Options,
+    helpers: FxHashMap<Shape, Helper>,
+    /// Counts the modules.
+    module: u64,
+    facts: Table,
+    /// By value: whether an instruction wants it flushed.
+    wanted: Vec<bool>,
+    /// By value: its flushed form, if it is made.
+    flushed: Vec<Option<Value>>,
+    replaced: Replaced,
+}
+
+/// A function that does what a shape says, to be copied into modules: making it takes several times as long.
+struct Helper {
+    function: Function,
+    /// The last module that has it, and where.
+    module: u64,
+    func: Func,
+}
+
+/// Helpers that are kept; programs that people write need a few dozen.
+const KEPT: usize = 256;
+
 /// Makes what the host lacks in every function.
-pub fn run(module: &mut Module, lacks: &Lacks) -> Changed {
+pub fn run(module: &mut Module, lacks: &Lacks, cx: &mut Context) -> Changed {
     let options = lacks.arithmetic;
     if !options.any() {
         return Changed::NONE;
     }
-    let mut pass = Pass {
-        options,
-        relaxed: module.relaxed_floats,
-        helpers: FxHashMap::default(),
-        made: Vec::new(),
-        next: module.funcs.len(),
-        facts: Table::default(),
-        wanted: Vec::new(),
-        flushed: Vec::new(),
-        replaced: Replaced::default(),
-    };
+    let buffers = &mut cx.buffers.legalize;
+    if buffers.options != options || buffers.helpers.len() > KEPT {
+        buffers.helpers.clear();
+    }
+    buffers.options = options;
+    buffers.module += 1;
+    let mut pass =
+        Pass { options, relaxed: module.relaxed_floats, made: Vec::new(), next: module.funcs.len(), buffers };
     let mut changed = false;
     for func in module.funcs.keys() {
         changed |= pass.function(&mut module.funcs[func]);
@@ -131,64 +163,64 @@ enum How {
     Call,
 }
 
-struct Pass {
+struct Pass<'a> {
     options: Options,
     /// The host's rules for floats are the module's.
     relaxed: bool,
-    helpers: FxHashMap<Shape, Func>,
-    /// The functions behind `helpers`, to be added behind those of the module.
+    /// The helpers that the module needs, to be added behind its functions.
     made: Vec<Function>,
     /// How many functions the module had.
     next: usize,
-    facts: Table,
-    /// By value: whether an instruction wants it flushed.
-    wanted: Vec<bool>,
-    /// By value: its flushed form, if it is made.
-    flushed: Vec<Option<Value>>,
-    replaced: Replaced,
+    buffers: &'a mut Buffers,
 }
 
 /// The op of [`Shape`] that stands for flushing alone.
 const FLUSH: Op = Op::Freeze;
 
-impl Pass {
+impl Pass<'_> {
     fn function(&mut self, f: &mut Function) -> bool {
         // Most functions of most modules have something, but some have nothing.
         if !f.insts.values().any(|data| INTEREST[data.op as usize] & ANY != 0) {
             return false;
         }
-        self.facts.clear(f.values.len());
-        self.replaced.reset(f);
+        self.buffers.facts.clear(f.values.len());
+        self.buffers.replaced.reset(f);
         let mut changed = self.options.flushes && leave_flushing(f);
         self.mark_wanted(f);
         for i in 0..f.layout.len() {
             let block = f.layout[i];
             changed |= self.block(f, block);
         }
-        self.replaced.apply(f);
+        self.buffers.replaced.apply(f);
         changed
     }
 
     /// Notes which values instructions want flushed.
     fn mark_wanted(&mut self, f: &Function) {
-        self.wanted.clear();
-        self.flushed.clear();
-        if !self.options.rules {
+        self.buffers.wanted.clear();
+        self.buffers.flushed.clear();
+        if !self.options.rules && !self.options.wide_rules {
             return;
         }
         for (inst, data) in f.insts.iter() {
-            if data.flags.ftz() {
-                self.wanted.resize(f.values.len(), false);
-                self.flushed.resize(f.values.len(), None);
-                f.args(inst).iter().for_each(|v| self.wanted[v.index()] = true);
+            if data.flags.ftz() && self.lacks_rules(f, inst) {
+                self.buffers.wanted.resize(f.values.len(), false);
+                self.buffers.flushed.resize(f.values.len(), None);
+                f.args(inst).iter().for_each(|v| self.buffers.wanted[v.index()] = true);
             }
         }
     }
 
+    /// Whether the host does not know what the flags and the op ask for.
+    fn lacks_rules(&self, f: &Function, inst: Inst) -> bool {
+        let mut values = f.args(inst).iter().chain(f.results(inst));
+        self.options.rules || self.options.wide_rules && values.any(|&v| f.ty(v).kind().bits() == 64)
+    }
+
     fn wants(&self, f: &Function, v: Value) -> bool {
-        self.wanted.get(v.index()).copied().unwrap_or(false)
+        self.buffers.wanted.get(v.index()).copied().unwrap_or(false)
             && f.ty(v).kind().is_float()
-            && !self.facts.of(v).has(Facts::FLUSHED)
+            && !self.buffers.facts.of(v).has(Facts::FLUSHED)
     }
 
     fn block(&mut self, f: &mut Function, block: Block) -> bool {
@@ -205,10 +237,10 @@ impl Pass {
         }
         for inst in insts {
             let float = f.result(inst).filter(|&v| f.ty(v).kind().is_float());
-            let facts = float.map_or(Facts::NONE, |v| self.facts.result(f, inst, v));
+            let facts = float.map_or(Facts::NONE, |v| self.buffers.facts.result(f, inst, v));
             changed |= self.inst(f, block, inst);
             if let Some(v) = float {
-                self.facts.set(v, facts);
+                self.buffers.facts.set(v, facts);
                 if self.wants(f, v) {
                     changed = true;
                     let mut b = Builder::new(f, block);
@@ -222,10 +254,10 @@ impl Pass {
 
     /// The flushed form of `v`: made behind its definition, so that it serves all uses.
     fn flush(&mut self, b: &mut Builder, v: Value) -> Value {
-        if self.facts.of(v).has(Facts::FLUSHED) {
+        if self.buffers.facts.of(v).has(Facts::FLUSHED) {
             return v;
         }
-        if let Some(Some(known)) = self.flushed.get(v.index()) {
+        if let Some(Some(known)) = self.buffers.flushed.get(v.index()) {
             return *known;
         }
         let ty = b.func.ty(v);
@@ -240,8 +272,8 @@ impl Pass {
                 b.call_pure(helper, &[v], ty)
             }
         };
-        self.facts.set(made, self.facts.of(v).or(Facts::FLUSHED));
-        if let Some(slot) = self.flushed.get_mut(v.index()) {
+        self.buffers.facts.set(made, self.buffers.facts.of(v).or(Facts::FLUSHED));
+        if let Some(slot) = self.buffers.flushed.get_mut(v.index()) {
             *slot = Some(made);
         }
         made
@@ -263,7 +295,8 @@ impl Pass {
         b.set_guest(b.func.insts[inst].guest);
         let mut changed = false;
         let flags = b.func.insts[inst].flags;
-        if flags.ftz() && self.options.rules {
+        let rules = self.lacks_rules(b.func, inst);
+        if flags.ftz() && rules {
             changed = true;
             for i in 0..b.func.args(inst).len() {
                 let v = b.func.args(inst)[i];
@@ -277,11 +310,14 @@ impl Pass {
         let ty = b.func.ty(result);
         let of = shape_type(b.func, inst).unwrap_or(ty);
         let mut shape = Shape { op, flags, imm: b.func.insts[inst].imm, ty, of };
-        let (flush, saturate) = self.finish(b.func, inst, &mut shape);
+        let (flush, saturate) = match rules {
+            true => self.finish(b.func, inst, &mut shape),
+            false => (false, false),
+        };
         changed |= shape.flags != flags;
         b.func.insts[inst].flags = shape.flags;
         let how = {
-            let c = Code { b: &mut b, options: self.options };
+            let c = Code { b: &mut b, options: Options { rules, ..self.options } };
             how(&c, &shape, c.b.func.args(inst), self.relaxed)
         };
         changed |= !matches!(how, How::Keep) || flush || saturate;
@@ -331,11 +367,8 @@ impl Pass {
     /// Takes from the flags what needs not be said of these operands, and what is done to the result: whether that is
     /// flushed, and clamped.
     fn finish(&self, f: &Function, inst: Inst, shape: &mut Shape) -> (bool, bool) {
-        if !self.options.rules {
-            return (false, false);
-        }
         let args = f.args(inst);
-        let of = |i: usize| args.get(i).map_or(Facts::NONE, |&v| self.facts.of(v));
+        let of = |i: usize| args.get(i).map_or(Facts::NONE, |&v| self.buffers.facts.of(v));
         let flags = shape.flags;
         let kind = shape.ty.kind();
         // Dot products flush and clamp on their way.
@@ -403,7 +436,7 @@ impl Pass {
                     }
                     (Some(v), _) => {
                         if let Some(old) = b.func.result(inst) {
-                            self.replaced.set(b.func, old, v);
+                            self.buffers.replaced.set(b.func, old, v);
                         }
                     }
                     // What has no expansion is left for the back end to refuse.
@@ -420,12 +453,20 @@ impl Pass {
 
     /// The function that does what a shape says.
     fn helper(&mut self, shape: &Shape, types: &[Type]) -> Func {
-        if let Some(&known) = self.helpers.get(shape) {
-            return known;
-        }
         let func = Func::new(self.next + self.made.len());
-        self.made.push(helper(shape, types, self.options));
-        self.helpers.insert(shape.clone(), func);
+        let Buffers { helpers, module, .. } = &mut *self.buffers;
+        match helpers.get_mut(shape) {
+            Some(known) if known.module == *module => return known.func,
+            Some(known) => {
+                (known.module, known.func) = (*module, func);
+                self.made.push(known.function.clone());
+            }
+            None => {
+                let function = helper(shape, types, self.options);
+                self.made.push(function.clone());
+                helpers.insert(shape.clone(), Helper { function, module: *module, func });
+            }
+        }
         func
     }
 }

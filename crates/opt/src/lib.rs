@@ -47,6 +47,7 @@ pub mod dead_code;
 mod edit;
 pub mod effects;
 pub mod flatten;
+pub mod inline_calls;
 pub mod join_components;
 mod lacks;
 pub mod legalize;
@@ -58,6 +59,7 @@ pub mod lower_float64;
 pub mod lower_floats;
 pub mod lower_helpers;
 pub mod lower_int64;
+pub mod lower_invocations;
 pub mod lower_levels;
 pub mod lower_memory;
 pub mod lower_narrow;
@@ -87,4 +89,4 @@ pub use xenoglot_ir::analysis::Changed;
 
 /// Counts the changes of what all passes share: the pass list, and what edits functions and knows of them. Passes have
 /// versions of their own ([`Pass::version`]). Both are part of a cache's keys.
-pub const VERSION: u16 = 18;
+pub const VERSION: u16 = 19;

@@ -6,11 +6,11 @@
 use crate::session::{Run, Session};
 use crate::{
     Changed, Context, Lacks, add_position, block_params, branch_fold, combine_samplers, constant_fold,
-    copy_propagate, cse, dead_code, flatten, join_components, legalize, licm, lower_absent,
+    copy_propagate, cse, dead_code, flatten, inline_calls, join_components, legalize, licm, lower_absent,
     lower_derivatives, lower_draw_parameters, lower_float64, lower_floats, lower_helpers, lower_int64,
-    lower_levels, lower_memory, lower_narrow, lower_signed_atomics, lower_subgroups, lower_texel_buffers,
-    lower_texture_lines, lower_wide_atomics, promote, quads, relax, scalarize, separate_bindings,
-    separate_comparisons, separate_samplers, simplify, split_arrays,
+    lower_invocations, lower_levels, lower_memory, lower_narrow, lower_signed_atomics, lower_subgroups,
+    lower_texel_buffers, lower_texture_lines, lower_wide_atomics, promote, quads, relax, scalarize,
+    separate_bindings, separate_comparisons, separate_samplers, simplify, split_arrays,
 };
 use std::time::{Duration, Instant};
 use xenoglot_ir::verify::{VerifyErrors, verify, verify_func};
@@ -39,6 +39,8 @@ pub enum PassKind {
     /// The module, since it adds functions, memory or inputs to it. It does nothing where the host lacks nothing that the
     /// pass makes.
     Module(fn(&mut Module, &Lacks) -> Changed),
+    /// The module, with memory that outlives it.
+    Buffered(fn(&mut Module, &Lacks, &mut Context) -> Changed),
 }
 
 macro_rules! passes {
@@ -77,6 +79,7 @@ passes! {
     combine_samplers 2 Module "textures without a sampler get the one that they are sampled with",
     lower_absent 3 Module "features that the host does not have at all are what devices without them have",
     lower_draw_parameters 1 Module "what a draw begins with is read from a uniform buffer",
+    lower_invocations 1 Module "workgroups, and invocations in them, are computed from the invocation in the dispatch",
     lower_texel_buffers 2 Module "buffers of texels become storage buffers",
     lower_texture_lines 2 Module "textures of one dimension become rows of two-dimensional ones",
     lower_helpers 1 Module "invocations remember whether they are helpers",
@@ -87,9 +90,10 @@ passes! {
     split_arrays 1 Module "arrays of buffers become single buffers",
     lower_floats 5 Module "float arithmetic that the host lacks is computed in integers, wider floats or by `fma`",
     lower_narrow 2 Module "integers and floats of less than 32 bits become 32 bits wide",
-    legalize 7 Module "ops and flags that no shading language has become ops that they have",
+    legalize 8 Buffered "ops and flags that no shading language has become ops that they have",
     lower_float64 1 Module "64-bit floats become the integers of their bits",
     lower_int64 3 Module "64-bit integers become pairs of 32-bit ones",
+    inline_calls 1 Module "functions take the place of their calls",
     lower_wide_atomics 1 Module "64-bit atomics on shared memory are done under a lock",
     lower_signed_atomics 1 Module "signed least and greatest in memory are loops",
     lower_subgroups 3 Module "subgroups of another width than the host's go through shared memory, or are the host's",
@@ -202,12 +206,16 @@ fn run_module<O: Observer>(
     module: &mut Module,
     name: &'static str,
     lacks: &Lacks,
+    cx: &mut Context,
     observer: &mut O,
 ) -> Result<Changed, O::Error> {
     let Some(pass) = pass(name) else { return Ok(Changed::NONE) };
-    let PassKind::Module(run) = pass.kind else { return Ok(Changed::NONE) };
     let start = observer.timed().then(Instant::now);
-    let changed = run(module, lacks);
+    let changed = match pass.kind {
+        PassKind::Module(run) => run(module, lacks),
+        PassKind::Buffered(run) => run(module, lacks, cx),
+        PassKind::Function(_) => return Ok(Changed::NONE),
+    };
     let took = start.map_or(Duration::ZERO, |s| s.elapsed());
     observer.after(Ran { pass, module, func: None, changed, took })?;
     Ok(changed)
@@ -287,7 +295,7 @@ pub fn optimize<O: Observer>(
     let (funcs, lacks) = (module.funcs.len(), &options.lacks);
     // Before registers are promoted, as it makes new ones.
     if lacks.location_components {
-        run_module(module, "join_components", lacks, observer)?;
+        run_module(module, "join_components", lacks, cx, observer)?;
     }
     for func in module.funcs.keys() {
         optimize_function(module, func, cx, options, observer)?;
@@ -297,6 +305,7 @@ pub fn optimize<O: Observer>(
         (lacks.vertex_without_position, "add_position"),
         (lacks.absent.any(), "lower_absent"),
         (lacks.draw_parameters, "lower_draw_parameters"),
+        (lacks.invocations, "lower_invocations"),
         (lacks.combined_samplers, "separate_samplers"),
         (lacks.separate_samplers, "combine_samplers"),
         (lacks.texel_buffers, "lower_texel_buffers"),
@@ -313,13 +322,13 @@ pub fn optimize<O: Observer>(
         (lacks.subgroups.is_some(), "lower_subgroups"),
     ] {
         if is_lacking {
-            run_module(module, name, lacks, observer)?;
+            run_module(module, name, lacks, cx, observer)?;
         }
     }
     for func in module.funcs.keys().skip(funcs) {
         optimize_function(module, func, cx, options, observer)?;
     }
-    if lacks.narrow.any() && run_module(module, "lower_narrow", lacks, observer)?.any() {
+    if lacks.narrow.any() && run_module(module, "lower_narrow", lacks, cx, observer)?.any() {
         for func in module.funcs.keys() {
             // Masks of what is masked already go.
             let mut r = Runner { session: cx.session(module, func), observer: &mut *observer };
@@ -330,13 +339,23 @@ pub fn optimize<O: Observer>(
     }
     // Last, as it makes of the other passes' ops, too, what the host has; and what it makes is as short as it gets.
     if lacks.arithmetic.any() {
-        run_module(module, "legalize", lacks, observer)?;
+        run_module(module, "legalize", lacks, cx, observer)?;
     }
     if lacks.floats.float64 {
-        run_module(module, "lower_float64", lacks, observer)?;
+        run_module(module, "lower_float64", lacks, cx, observer)?;
     }
     if lacks.int64 {
-        run_module(module, "lower_int64", lacks, observer)?;
+        run_module(module, "lower_int64", lacks, cx, observer)?;
+    }
+    if lacks.calls
+        && run_module(module, "inline_calls", lacks, cx, observer)?.any()
+        && let Some(entry) = module.entry.expand()
+    {
+        // What callers know of their operands shows now.
+        let mut r = Runner { session: cx.session(module, entry), observer };
+        for pass in ["simplify", "branch_fold", "copy_propagate", "cse", "dead_code"] {
+            r.run(pass)?;
+        }
     }
     Ok(())
 }

@@ -7,7 +7,7 @@ use ops::{Case, cases, compare, is_legalized, module, operands, run};
 use xenoglot_ir::op::OPS;
 use xenoglot_ir::{Imm, Kind, Op, Type, verify};
 use xenoglot_opt::legalize::{self, Options};
-use xenoglot_opt::{Changed, Lacks, lower_int64};
+use xenoglot_opt::{Changed, Context, Lacks, lower_int64};
 use xenoglot_testgen::{ir, property};
 
 /// Compares a case before and after for hosts of several kinds.
@@ -21,7 +21,7 @@ fn check(case: &Case, operands: &[u64]) {
         }
         let mut after = before.clone();
         let lacks = Lacks { arithmetic, int64, ..Lacks::default() };
-        let mut changed = legalize::run(&mut after, &lacks);
+        let mut changed = legalize::run(&mut after, &lacks, &mut Context::new());
         if int64 {
             changed = lower_int64::run(&mut after, &lacks);
             let mut values = after.funcs.values().flat_map(|f| f.values.values());
@@ -141,7 +141,7 @@ fn random_programs_do_what_they_did() {
         for (arithmetic, int64) in [(Options::RULES, false), (Options::ALL, true)] {
             let lacks = Lacks { arithmetic, int64, ..Lacks::default() };
             let mut after = module.clone();
-            legalize::run(&mut after, &lacks);
+            legalize::run(&mut after, &lacks, &mut Context::new());
             lower_int64::run(&mut after, &lacks);
             verify(&after).unwrap_or_else(|e| panic!("seed {seed}: {e}\n{after}"));
             // What is lowered takes more steps.

@@ -164,6 +164,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     match xenoglot::compile(&mut module, &host, &Default::default())? {
         Code::Text(glsl) => println!("{glsl}"),
         Code::Words(words) => println!("{} words", words.len()),
+        other => println!("{} bytes", other.into_bytes().len()),
     }
     Ok(())
 }

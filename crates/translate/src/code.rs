@@ -1,6 +1,8 @@
 //! What modules become, and what may be asked of it.
 
 use serde::{Deserialize, Serialize};
+#[cfg(feature = "native")]
+use std::sync::Arc;
 use xenoglot_opt::pipeline::Level;
 
 /// How the code computes floats.
@@ -47,20 +49,42 @@ impl Default for Options {
 }
 
 /// A module's code.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
+#[non_exhaustive]
 pub enum Code {
     /// SPIR-V words.
     Words(Vec<u32>),
     /// Text.
     Text(String),
+    /// Machine code in memory, to be run.
+    #[cfg(feature = "native")]
+    Native(Arc<xenoglot_native::Program>),
 }
 
+/// Machine code equals itself alone: it has addresses of its process inside.
+impl PartialEq for Code {
+    fn eq(&self, other: &Code) -> bool {
+        match (self, other) {
+            (Code::Words(a), Code::Words(b)) => a == b,
+            (Code::Text(a), Code::Text(b)) => a == b,
+            #[cfg(feature = "native")]
+            (Code::Native(a), Code::Native(b)) => Arc::ptr_eq(a, b),
+            _ => false,
+        }
+    }
+}
+
+impl Eq for Code {}
+
 impl Code {
-    /// The bytes of a file with it: words little-endian, text as UTF-8.
+    /// The bytes of a file with it: words little-endian, text as UTF-8. Machine code as it lies in memory, to be looked at:
+    /// it runs in this process only.
     pub fn into_bytes(self) -> Vec<u8> {
         match self {
             Code::Words(words) => words.iter().flat_map(|w| w.to_le_bytes()).collect(),
             Code::Text(text) => text.into_bytes(),
+            #[cfg(feature = "native")]
+            Code::Native(program) => program.machine_code().to_vec(),
         }
     }
 }

@@ -28,7 +28,7 @@
 //! * [`pica`], [`maxwell`], [`dxil`], `mips` and `vpu` are the guests with all that is theirs alone. Each is a feature; the
 //!   first three are on by default.
 //! * [`Host`] describes what runs the code, and [`compile`] makes a module code for it: SPIR-V, GLSL and, with feature
-//!   `naga`, WGSL, MSL and HLSL. [`Translator`] does so for many modules with the same buffers.
+//!   `naga`, WGSL, MSL and HLSL, with feature `native` the CPU's machine code. [`Translator`] does so for many modules with the same buffers.
 #![deny(missing_docs)]
 
 mod code;
@@ -56,7 +56,7 @@ pub use versions::versions;
 use thiserror::Error;
 
 /// Version of what this crate does between front ends, passes and writers. See [`versions`](fn@versions).
-pub const VERSION: u16 = 16;
+pub const VERSION: u16 = 17;
 
 /// Why something was not translated.
 #[derive(Debug, Error)]
@@ -158,6 +158,10 @@ pub enum Error {
     /// The host's language is not among those this library was built with, or a version of it that there is not.
     #[error("no writer for {0}; WGSL, MSL and HLSL need the feature `naga`")]
     Language(host::Language),
+    /// The native back end does not have what a module needs, or the system has no memory for code.
+    #[cfg(feature = "native")]
+    #[error(transparent)]
+    Native(#[from] xenoglot_native::CompileError),
     /// Naga refused our SPIR-V or cannot express it.
     #[cfg(feature = "naga")]
     #[error(transparent)]

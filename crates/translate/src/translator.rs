@@ -12,6 +12,9 @@ pub struct Translator {
     opt: xenoglot_opt::Context,
     spirv: xenoglot_spirv::Emitter,
     glsl: xenoglot_glsl::Context,
+    /// From when it is first needed: to know the CPU takes longer than a translation.
+    #[cfg(feature = "native")]
+    native: Option<xenoglot_native::Compiler>,
 }
 
 /// Compiles one module; see [`Translator::compile`].
@@ -83,6 +86,16 @@ impl Translator {
                 };
                 Ok(Code::Text(self.glsl.emit(module, &options)?))
             }
+            #[cfg(feature = "native")]
+            Language::Native => {
+                let compiler = match &mut self.native {
+                    Some(compiler) => compiler,
+                    none => none.insert(xenoglot_native::Compiler::new()?),
+                };
+                Ok(Code::Native(compiler.compile(module)?.into()))
+            }
+            #[cfg(not(feature = "native"))]
+            Language::Native => Err(Error::Language(host.language)),
             language => self.write_by_naga(module, language, host, options),
         }
     }

@@ -52,7 +52,7 @@ fn after(name: &str, lacks: &Lacks, mut module: Module) -> Module {
 fn spirv(host: &Host, mut module: Module) -> Vec<u32> {
     match compile(&mut module, host, &Options::default()).unwrap() {
         Code::Words(words) => words,
-        Code::Text(_) => panic!("{host:?} is not of SPIR-V"),
+        _ => panic!("{host:?} is not of SPIR-V"),
     }
 }
 

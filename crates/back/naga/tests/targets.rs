@@ -3,13 +3,17 @@
 use xenoglot_ir::module::Module;
 use xenoglot_ir::text::{Limits, parse};
 use xenoglot_naga::{Error, Options, to_hlsl, to_msl, to_wgsl};
-use xenoglot_opt::{Lacks, legalize};
+use xenoglot_opt::{Context, Lacks, legalize};
 use xenoglot_testgen::ir;
 use xenoglot_testgen::property;
 
 fn spirv(module: &Module) -> Vec<u32> {
     let mut module = module.clone();
-    legalize::run(&mut module, &Lacks { arithmetic: legalize::Options::ALL, ..Lacks::default() });
+    legalize::run(
+        &mut module,
+        &Lacks { arithmetic: legalize::Options::ALL, ..Lacks::default() },
+        &mut Context::new(),
+    );
     xenoglot_spirv::emit(&module, &xenoglot_spirv::Options::for_naga())
         .unwrap_or_else(|e| panic!("{}: {e}", module.name))
 }

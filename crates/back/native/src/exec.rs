@@ -145,6 +145,11 @@ impl Code {
         Ok(Code { memory: memory.make_exec()? })
     }
 
+    /// The code.
+    pub(crate) fn bytes(&self) -> &[u8] {
+        &self.memory
+    }
+
     /// Bytes of code.
     pub(crate) fn len(&self) -> usize {
         self.memory.len()

@@ -114,6 +114,11 @@ impl Program {
         self.optimistic.iter().chain(exact)
     }
 
+    /// The code of the variant that runs first, as it lies in memory. Its calls and tables are addresses of this process.
+    pub fn machine_code(&self) -> &[u8] {
+        self.compiled().next().map_or(&[], |compiled| compiled.code.bytes())
+    }
+
     /// Bytes of code of the variants compiled so far, with their constants.
     pub fn code_size(&self) -> usize {
         self.compiled().map(|c| c.code.len()).sum()

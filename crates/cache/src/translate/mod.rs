@@ -100,7 +100,7 @@ pub fn base_of_file(
 /// Compiles a module as [`Translator::compile`] does, and has the recorder note what had a part in it.
 ///
 /// # Errors
-/// The translator's.
+/// The translator's; machine code, which has addresses of this process inside.
 pub fn compile(
     translator: &mut Translator,
     recorder: &Recorder,
@@ -108,6 +108,9 @@ pub fn compile(
     host: &Host,
     options: &Options,
 ) -> Result<Vec<u8>, Failure> {
+    if host.language == Language::Native {
+        return Err(Failure::refused("machine code in memory cannot be kept"));
+    }
     ["translate", "ir", "opt"].into_iter().for_each(|part| recorder.uses(part));
     let passes = Passes { recorder, came_to_an_end: false };
     let mut observer = Note(recorder);
@@ -143,6 +146,7 @@ fn writers(language: Language) -> &'static [&'static str] {
     match language {
         Language::Spirv(_) | Language::SpirvForNaga => &["spirv"],
         Language::Glsl(_) => &["glsl"],
+        Language::Native => &[],
         Language::Wgsl | Language::Msl(..) | Language::Hlsl(..) => &["spirv", "naga"],
     }
 }

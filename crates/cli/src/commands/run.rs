@@ -61,6 +61,9 @@ pub enum Backend {
     /// The interpreter: no graphics processor needed.
     #[default]
     Interp,
+    /// The CPU's machine code: PICA200 shaders, and kernels of Direct3D and IR text whose invocations lie along x and share
+    /// nothing.
+    Native,
     /// A Vulkan device, through SPIR-V.
     #[cfg(feature = "vulkan")]
     Vulkan,
@@ -203,6 +206,7 @@ fn shader(args: &Args, source: &Source, bytes: &[u8]) -> Result<String> {
             }
             engine::interpret(&module, dvle, &inputs, args.shader_fuel(), args.trace.unwrap_or(0))?
         }
+        Backend::Native => engine::native(&mut module, dvle, &inputs, args.shader_fuel())?,
         #[cfg(feature = "vulkan")]
         Backend::Vulkan => engine::vulkan(&mut module, dvle, &inputs, args.device.as_deref())?,
     };

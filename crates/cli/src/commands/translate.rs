@@ -330,13 +330,12 @@ fn one(
         0 | 1 => format!("{}.{extension}", unit.suffix),
         _ => format!("{}.{name}.{extension}", unit.suffix),
     };
-    let size = match &code {
-        Code::Words(words) => words.len() * 4,
-        Code::Text(text) => text.len(),
-    };
-    let artifact = match code {
-        Code::Words(_) => Artifact::bytes(suffix, code.into_bytes()),
-        Code::Text(text) => Artifact::text(suffix, text),
+    let (size, artifact) = match code {
+        Code::Text(text) => (text.len(), Artifact::text(suffix, text)),
+        other => {
+            let bytes = other.into_bytes();
+            (bytes.len(), Artifact::bytes(suffix, bytes))
+        }
     };
     let artifact = artifact
         .fact("module", unit.module.name.clone())
@@ -358,5 +357,6 @@ pub fn extension(language: HostLanguage, stage: &str) -> &'static str {
         (HostLanguage::Wgsl, _) => "wgsl",
         (HostLanguage::Msl(..), _) => "metal",
         (HostLanguage::Hlsl(..), _) => "hlsl",
+        (HostLanguage::Native, _) => "bin",
     }
 }

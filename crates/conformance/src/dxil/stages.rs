@@ -52,6 +52,6 @@ fn words(module: &Module, entry: usize, remapper: &dyn Remapper) -> Result<Vec<u
     let host: Host = "vulkan-1.3".parse().map_err(|e: UnknownHost| e.to_string())?;
     match compile(&mut lifted.module, &host, &Options::default()).map_err(|e| e.to_string())? {
         Code::Words(words) => Ok(words),
-        Code::Text(_) => Err("no SPIR-V".into()),
+        _ => Err("no SPIR-V".into()),
     }
 }

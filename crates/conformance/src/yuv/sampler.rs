@@ -115,6 +115,6 @@ fn program([width, height]: [usize; 2]) -> Result<Vec<u32>, String> {
     let host = Host::of(Language::Spirv(None));
     match compile(&mut module, &host, &Options::default()).map_err(|e| e.to_string())? {
         Code::Words(words) => Ok(words),
-        Code::Text(_) => Err("no words".into()),
+        _ => Err("no words".into()),
     }
 }

@@ -9,7 +9,7 @@ use xenoglot_dragon::{Machine, Params};
 use xenoglot_interp::{Bindings as InterpBindings, Interpreter, Limits as InterpLimits};
 use xenoglot_ir::Module;
 use xenoglot_native::{Bindings, Compiler, Limits};
-use xenoglot_opt::{Lacks, legalize};
+use xenoglot_opt::{Context, Lacks, legalize};
 use xenoglot_testgen::skip;
 use xenoglot_vpu::asm::assemble;
 use xenoglot_vpu::lift::layout::*;
@@ -230,7 +230,11 @@ fn simulator_and_device_agree() {
         let case = simulate(source, number);
         let options = xenoglot_spirv::Options { float_controls: controls, ..Default::default() };
         let mut module = case.module();
-        legalize::run(&mut module, &Lacks { arithmetic: legalize::Options::RULES, ..Lacks::default() });
+        legalize::run(
+            &mut module,
+            &Lacks { arithmetic: legalize::Options::RULES, ..Lacks::default() },
+            &mut Context::new(),
+        );
         let spirv = xenoglot_spirv::emit(&module, &options).unwrap();
         let buffer = |binding, kind, data| BufferBinding { set: 0, binding, kind, data };
         let buffers = vec![

@@ -32,7 +32,7 @@ pub(super) static INTEREST: [u8; xenoglot_ir::op::OPS.len()] = {
 
 /// What is done about an op, once its operands are flushed and apart from what is done to its result.
 pub(super) fn how(c: &Code, shape: &Shape, args: &[Value], relaxed: bool) -> How {
-    let Options { rules, compares, high_products, bit_counts, byte_dots, flushes: _ } = c.options;
+    let Options { rules, compares, high_products, bit_counts, byte_dots, .. } = c.options;
     let if_lacking = |lacks: bool, how: How| if lacks { how } else { How::Keep };
     let is_word = shape.of.kind() == Kind::I32;
     let constant = |i: usize| args.get(i).is_some_and(|&v| c.uniform(v).is_some());

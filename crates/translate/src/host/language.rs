@@ -7,7 +7,7 @@ use xenoglot_glsl::Target as Glsl;
 use xenoglot_spirv::Version;
 
 /// What code is written in. Serialised as its name: `spirv`, `spirv-1.6`, `spirv-naga`, `glsl-450-vulkan`, `wgsl`,
-/// `msl-2.4`, `hlsl-6.0`.
+/// `msl-2.4`, `hlsl-6.0`, `native`.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub enum Language {
@@ -23,6 +23,8 @@ pub enum Language {
     Msl(u8, u8),
     /// HLSL of a shader model, major and minor.
     Hlsl(u8, u8),
+    /// Machine code of the CPU that this runs on, in memory. Compute kernels only.
+    Native,
 }
 
 /// A name that no language has.
@@ -31,7 +33,7 @@ pub enum Language {
 pub struct UnknownLanguage(String);
 
 impl Language {
-    /// The name without its version: `spirv`, `glsl`, `wgsl`, `msl`, `hlsl`.
+    /// The name without its version: `spirv`, `glsl`, `wgsl`, `msl`, `hlsl`, `native`.
     pub fn name(self) -> &'static str {
         match self {
             Language::Spirv(_) => "spirv",
@@ -40,6 +42,7 @@ impl Language {
             Language::Wgsl => "wgsl",
             Language::Msl(..) => "msl",
             Language::Hlsl(..) => "hlsl",
+            Language::Native => "native",
         }
     }
 }
@@ -51,7 +54,7 @@ impl fmt::Display for Language {
             Language::Spirv(Some(version)) => write!(f, "-{version}"),
             Language::Glsl(target) => write!(f, "-{}", target.name()),
             Language::Msl(major, minor) | Language::Hlsl(major, minor) => write!(f, "-{major}.{minor}"),
-            Language::Spirv(None) | Language::SpirvForNaga | Language::Wgsl => Ok(()),
+            Language::Spirv(None) | Language::SpirvForNaga | Language::Wgsl | Language::Native => Ok(()),
         }
     }
 }
@@ -67,6 +70,7 @@ impl std::str::FromStr for Language {
         let found = match text.split_once('-') {
             None if text == "spirv" => Some(Language::Spirv(None)),
             None if text == "wgsl" => Some(Language::Wgsl),
+            None if text == "native" => Some(Language::Native),
             Some(("spirv", "naga")) => Some(Language::SpirvForNaga),
             Some(("spirv", version)) => version.parse().ok().map(|v| Language::Spirv(Some(v))),
             Some(("glsl", name)) => {

@@ -119,6 +119,9 @@ impl Floats {
 impl Host {
     /// What the host lacks, for the passes that lower it.
     pub fn lacks(&self) -> Lacks {
+        if self.language == Language::Native {
+            return self.native_lacks();
+        }
         let Floats { fused_fma, zero_sums, quotients, doubles, .. } = self.floats;
         // What naga reads and writes is WGSL's, in all its languages.
         let is_by_naga = !matches!(self.language, Language::Spirv(_) | Language::Glsl(_));
@@ -167,11 +170,36 @@ impl Host {
                 || matches!(self.language, Language::Glsl(Glsl::Gl330 | Glsl::Es310)),
             subgroups: Some(self.subgroups.width()),
             quads: self.lacks_quads(),
+            invocations: false,
+            calls: false,
         }
     }
 }
 
 impl Host {
+    /// What the native back end lacks: all numbers but those of 32 bits, and all memory but buffers of words. It rounds as it
+    /// is told, and has every rule of the IR's arithmetic.
+    fn native_lacks(&self) -> Lacks {
+        Lacks {
+            narrow_memory: true,
+            floats: lower_floats::Options {
+                float64: true,
+                fma64: true,
+                halves: true,
+                ..lower_floats::Options::default()
+            },
+            narrow: lower_narrow::Options { ints: true, halves: true },
+            arithmetic: legalize::Options { wide_rules: true, ..legalize::Options::default() },
+            int64: true,
+            texel_buffers: true,
+            buffer_arrays: Some(self.array_elements),
+            subgroups: Some(0),
+            invocations: true,
+            calls: true,
+            ..Lacks::default()
+        }
+    }
+
     /// Whether there are no 64-bit integers: in what is written of the language, or on the device.
     fn lacks_int64(&self) -> bool {
         // MSL and HLSL have them, but naga casts no pair of words to one.
@@ -223,6 +251,7 @@ impl Host {
         let is_glsl = matches!(self.language, Language::Glsl(_));
         legalize::Options {
             rules: true,
+            wide_rules: false,
             compares: !is_spirv,
             // naga reads no products of two words.
             high_products: is_old || !(is_spirv || is_glsl),

@@ -51,6 +51,11 @@ const NAMED: &[Named] = &[
         doc: "Direct3D 12: HLSL for shader model 6.0",
         host: || without_halves(without_doubles(Language::Hlsl(6, 0))),
     },
+    Named {
+        name: "native",
+        doc: "the CPU that this runs on: its machine code, for compute kernels",
+        host: native,
+    },
 ];
 
 /// A name that no host has.
@@ -129,6 +134,15 @@ fn without_doubles(language: Language) -> Host {
 /// Shader model 6.0 and WebGPU without its extension have none.
 fn without_halves(host: Host) -> Host {
     Host { without: [Capability::Float16].into_iter().collect(), ..host }
+}
+
+/// What `xenoglot-native` computes floats with rounds as the IR says; it has none but those of 32 bits.
+fn native() -> Host {
+    Host {
+        floats: Floats { quotients: true, doubles: false, ..Floats::GPU },
+        array_elements: 1,
+        ..Host::of(Language::Native)
+    }
 }
 
 /// ES 3.1 has no `fma` and no 64-bit types.

@@ -8,7 +8,7 @@ use spirv_tools::val::Validator;
 use std::fmt::Display;
 use xenoglot_glsl::Target as Profile;
 use xenoglot_ir::Module;
-use xenoglot_opt::{Lacks, legalize};
+use xenoglot_opt::{Context, Lacks, legalize};
 use xenoglot_spirv::{FloatControls, Names, Version};
 
 /// What a writer that refuses a module says.
@@ -39,7 +39,7 @@ fn disassembled(words: &[u32]) -> Result<String, String> {
 /// The module of a case, with what the language lacks made of what it has.
 fn legalized(case: &Case, arithmetic: legalize::Options) -> Result<Module, String> {
     let mut module = ir::module(case)?;
-    legalize::run(&mut module, &Lacks { arithmetic, ..Lacks::default() });
+    legalize::run(&mut module, &Lacks { arithmetic, ..Lacks::default() }, &mut Context::new());
     xenoglot_ir::verify(&module).map_err(|e| e.to_string())?;
     Ok(module)
 }

@@ -56,6 +56,7 @@ pub fn after_pass(case: &Case) -> Result<String, String> {
             }
         }
         PassKind::Module(run) => drop(run(&mut module, &lacks(case.folder))),
+        PassKind::Buffered(run) => drop(run(&mut module, &lacks(case.folder), &mut Context::new())),
     }
     verify(&module).map_err(|e| format!("after the pass: {e}\n{module}"))?;
     Ok(case.with(&[("", module.to_string())]))

@@ -8,7 +8,7 @@ use xenoglot_ir::module::{
     VarData,
 };
 use xenoglot_ir::{Kind, Module, Stage, Type};
-use xenoglot_opt::{Lacks, legalize};
+use xenoglot_opt::{Context, Lacks, legalize};
 use xenoglot_testgen::skip;
 use xenoglot_vulkan::glslang;
 use xenoglot_vulkan::isolated::{Isolated, IsolatedOptions, WorkerCommand};
@@ -42,7 +42,7 @@ pub fn lowered(module: &Module, options: &Options) -> Module {
         ..legalize::Options::RULES
     };
     let mut module = module.clone();
-    legalize::run(&mut module, &Lacks { arithmetic, ..Lacks::default() });
+    legalize::run(&mut module, &Lacks { arithmetic, ..Lacks::default() }, &mut Context::new());
     module
 }
 

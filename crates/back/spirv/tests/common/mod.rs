@@ -5,7 +5,7 @@ use spirv_tools::TargetEnv;
 use spirv_tools::assembler::{Assembler, DisassembleOptions};
 use spirv_tools::val::Validator;
 use xenoglot_ir::module::Module;
-use xenoglot_opt::{Lacks, legalize, lower_floats};
+use xenoglot_opt::{Context, Lacks, legalize, lower_floats};
 use xenoglot_spirv::{Options, Version, emit};
 use xenoglot_testgen::skip;
 use xenoglot_vulkan::isolated::{Isolated, IsolatedOptions, WorkerCommand};
@@ -52,7 +52,7 @@ pub fn lowered(module: &Module, options: &Options, fma: bool) -> Module {
     let lacks = Lacks { floats, arithmetic, ..Lacks::default() };
     let mut module = module.clone();
     lower_floats::run(&mut module, &lacks);
-    legalize::run(&mut module, &lacks);
+    legalize::run(&mut module, &lacks, &mut Context::new());
     module
 }
 

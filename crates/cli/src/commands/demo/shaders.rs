@@ -37,7 +37,7 @@ impl Maker<'_> {
         let code = code.with_context(|| title.to_owned())?;
         let words = match &code {
             Code::Words(words) => words.len(),
-            Code::Text(_) => 0,
+            _ => 0,
         };
         self.add(name, title, code.into_bytes());
         Ok(words)

@@ -165,6 +165,29 @@ pub fn interpret(module: &Module, dvle: &Dvle, inputs: &Inputs, fuel: u64, trace
     Ok(out)
 }
 
+/// Runs as machine code of the CPU.
+pub fn native(module: &mut Module, dvle: &Dvle, inputs: &Inputs, fuel: u64) -> Result<Vec<Run>> {
+    use xenoglot::{Code, Host};
+
+    let host: Host = "native".parse()?;
+    let Code::Native(program) = xenoglot::compile(module, &host, &Default::default())? else {
+        return Err(anyhow!("machine code is native"));
+    };
+    let limits = xenoglot_native::Limits { fuel };
+    let mut buffers = Buffers::new(dvle, &inputs.uniforms);
+    let mut out = Vec::new();
+    for vertex in &inputs.vertices {
+        buffers.begin(dvle, vertex);
+        let Buffers { uniforms, inputs, state, events } = &mut buffers;
+        let mut bindings = xenoglot_native::Bindings::new();
+        bindings.read(0, UNIFORM_BINDING, uniforms).read(0, INPUT_BINDING, inputs);
+        bindings.write(0, STATE_BINDING, state).write(0, EVENT_BINDING, events);
+        program.run(&mut bindings, 0..1, &limits).map_err(|e| anyhow!("vertex {}: {e}", out.len()))?;
+        out.push(buffers.finish(dvle, Vec::new()));
+    }
+    Ok(out)
+}
+
 /// Runs on a Vulkan device, in a worker process: a driver may not survive a shader.
 #[cfg(feature = "vulkan")]
 pub fn vulkan(module: &mut Module, dvle: &Dvle, inputs: &Inputs, device: Option<&str>) -> Result<Vec<Run>> {

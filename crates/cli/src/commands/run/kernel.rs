@@ -58,6 +58,9 @@ pub fn run(args: &Args, name: &str, bytes: &[u8]) -> Result<String> {
     let module = run.lift()?;
     let left = match args.backend {
         Backend::Interp => run.interpret(module, args)?,
+        Backend::Native => {
+            return Err(usage("machine code has no global memory: --backend interp or vulkan"));
+        }
         #[cfg(feature = "vulkan")]
         Backend::Vulkan => run.vulkan(module, args.device.as_deref())?,
     };

@@ -52,6 +52,7 @@ pub fn run(args: &Args, name: &str, guest: &dyn Guest, bytes: &[u8]) -> Result<S
     }
     let left = match args.backend {
         Backend::Interp => interpret(&module, &bound, &inputs, args)?,
+        Backend::Native => native(&mut module.clone(), &bound, args)?,
         #[cfg(feature = "vulkan")]
         Backend::Vulkan if module.stage == Stage::Compute => {
             vulkan(&mut module.clone(), &bound, args.grid.0, args.device.as_deref())?
@@ -212,6 +213,31 @@ fn texels(kind: &ResourceKind, element: Element) -> Result<Option<ImageFormat>> 
         "i32" => ImageFormat::R32i,
         name => bail!("texels are f32, u32 or i32, not {name}"),
     }))
+}
+
+/// Runs a kernel as machine code of the CPU.
+fn native(module: &mut Module, bound: &[Bound], args: &Args) -> Result<Left> {
+    use xenoglot::{Code, Host};
+
+    let [x, 1, 1] = args.grid.0 else { bail!("machine code runs along x only: --grid X,1,1") };
+    let [size, 1, 1] = module.workgroup else {
+        bail!("machine code runs workgroups of one dimension only");
+    };
+    let invocations = size.checked_mul(x);
+    let invocations = invocations.ok_or_else(|| anyhow!("2^32 invocations or more"))?;
+    let places: Vec<_> = bound.iter().map(|b| module.resources[b.resource].clone()).collect();
+    let host: Host = "native".parse()?;
+    let Code::Native(program) = xenoglot::compile(module, &host, &Default::default())? else {
+        bail!("machine code is native");
+    };
+    let mut left = Left { buffers: bound.iter().map(|b| b.bytes.clone()).collect(), ..Left::default() };
+    let mut bindings = xenoglot_native::Bindings::new();
+    for (data, bytes) in places.iter().zip(&mut left.buffers) {
+        bindings.write(data.set, data.binding, bytes);
+    }
+    let limits = xenoglot_native::Limits { fuel: args.shader_fuel() };
+    program.run(&mut bindings, 0..invocations, &limits)?;
+    Ok(left)
 }
 
 /// Runs a kernel on a Vulkan device, in a worker process: a driver may not survive a shader.
