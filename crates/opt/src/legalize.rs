@@ -40,6 +40,7 @@ use facts::{Facts, Table};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use xenoglot_ir::entity::EntityRef;
+use xenoglot_ir::func::InstData;
 use xenoglot_ir::{
     Bits, Block, Builder, DivZero, Flags, Func, Function, Imm, Inst, Kind, Module, NanMode, Op, Round, Type,
     Value,
@@ -141,8 +142,8 @@ pub fn run(module: &mut Module, lacks: &Lacks, cx: &mut Context) -> Changed {
     }
     buffers.options = options;
     buffers.module += 1;
-    let mut pass =
-        Pass { options, relaxed: module.relaxed_floats, made: Vec::new(), next: module.funcs.len(), buffers };
+    let (relaxed, next) = (module.relaxed_floats, module.funcs.len());
+    let mut pass = Pass { options, relaxed, made: Vec::new(), next, buffers };
     let mut changed = false;
     for func in module.funcs.keys() {
         changed |= pass.function(&mut module.funcs[func]);
@@ -180,7 +181,7 @@ const FLUSH: Op = Op::Freeze;
 impl Pass<'_> {
     fn function(&mut self, f: &mut Function) -> bool {
         // Most functions of most modules have something, but some have nothing.
-        if !f.insts.values().any(|data| INTEREST[data.op as usize] & ANY != 0) {
+        if !f.insts.values().any(concerns) {
             return false;
         }
         self.buffers.facts.clear(f.values.len());
@@ -282,8 +283,7 @@ impl Pass<'_> {
     /// Appends `inst`, or what it becomes. Whether that is another.
     fn inst(&mut self, f: &mut Function, block: Block, inst: Inst) -> bool {
         let op = f.insts[inst].op;
-        let interest = INTEREST[op as usize];
-        if interest & ANY == 0 || interest & FLAGGED != 0 && f.insts[inst].flags == Flags::NONE {
+        if !concerns(&f.insts[inst]) {
             f.blocks[block].insts.push(inst);
             return false;
         }
@@ -519,6 +519,12 @@ pub(crate) fn is_dot(op: Op) -> bool {
 /// The type that tells shapes of an op apart beside that of the result.
 fn shape_type(f: &Function, inst: Inst) -> Option<Type> {
     f.args(inst).first().map(|&v| f.ty(v))
+}
+
+/// Whether an instruction may ask for what a host lacks.
+fn concerns(data: &InstData) -> bool {
+    let interest = INTEREST[data.op as usize];
+    interest & ANY != 0 && (interest & FLAGGED == 0 || data.flags != Flags::NONE)
 }
 
 /// The op may be of interest.

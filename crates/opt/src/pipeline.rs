@@ -99,6 +99,34 @@ passes! {
     lower_subgroups 3 Module "subgroups of another width than the host's go through shared memory, or are the host's",
 }
 
+/// A pass by its name, found when this is compiled.
+macro_rules! pass {
+    ($name:ident) => {
+        const { listed(stringify!($name)) }
+    };
+}
+
+const fn listed(name: &str) -> &'static Pass {
+    let mut i = 0;
+    while i < PASSES.len() {
+        if is_same(PASSES[i].name, name) {
+            return &PASSES[i];
+        }
+        i += 1;
+    }
+    panic!("no such pass")
+}
+
+/// `==` is not to be had yet where constants are computed.
+const fn is_same(a: &str, b: &str) -> bool {
+    let (a, b) = (a.as_bytes(), b.as_bytes());
+    let mut i = 0;
+    while i < a.len() && i < b.len() && a[i] == b[i] {
+        i += 1;
+    }
+    i == a.len() && i == b.len()
+}
+
 /// The pass called `name`.
 pub fn pass(name: &str) -> Option<&'static Pass> {
     PASSES.iter().find(|p| p.name == name)
@@ -188,9 +216,7 @@ struct Runner<'a, O: Observer> {
 }
 
 impl<O: Observer> Runner<'_, O> {
-    fn run(&mut self, name: &'static str) -> Result<Changed, O::Error> {
-        // The lists below name passes of the table only; the tests run every line of them.
-        let Some(pass) = pass(name) else { return Ok(Changed::NONE) };
+    fn run(&mut self, pass: &'static Pass) -> Result<Changed, O::Error> {
         let PassKind::Function(run) = pass.kind else { return Ok(Changed::NONE) };
         let start = self.observer.timed().then(Instant::now);
         let changed = self.session.run(run);
@@ -204,12 +230,11 @@ impl<O: Observer> Runner<'_, O> {
 /// Runs a pass over a module and tells the observer.
 fn run_module<O: Observer>(
     module: &mut Module,
-    name: &'static str,
+    pass: &'static Pass,
     lacks: &Lacks,
     cx: &mut Context,
     observer: &mut O,
 ) -> Result<Changed, O::Error> {
-    let Some(pass) = pass(name) else { return Ok(Changed::NONE) };
     let start = observer.timed().then(Instant::now);
     let changed = match pass.kind {
         PassKind::Module(run) => run(module, lacks),
@@ -233,46 +258,46 @@ pub fn optimize_function<O: Observer>(
     let (has_quads, is_gpu) = (module.stage == Stage::Fragment, module.stage != Stage::Cpu);
     let level = options.level.unwrap_or(if module.optimized { Level::Light } else { Level::Full });
     let mut r = Runner { session: cx.session(module, func), observer };
-    r.run("promote")?;
+    r.run(pass!(promote))?;
     if has_quads {
-        r.run("quads")?;
+        r.run(pass!(quads))?;
     }
     if options.relaxed_floats {
-        r.run("relax")?;
+        r.run(pass!(relax))?;
     }
     if options.lacks.narrow_memory {
-        r.run("lower_memory")?;
+        r.run(pass!(lower_memory))?;
     }
     if level >= Level::Light {
-        r.run("simplify")?;
+        r.run(pass!(simplify))?;
     }
     if level == Level::Full {
         // Lanes moved directly leave most masked writes dead: what follows need not look at them.
-        r.run("dead_code")?;
-        r.run("branch_fold")?;
-        r.run("copy_propagate")?;
-        r.run("cse")?;
+        r.run(pass!(dead_code))?;
+        r.run(pass!(branch_fold))?;
+        r.run(pass!(copy_propagate))?;
+        r.run(pass!(cse))?;
         // Equal operands and one-way branches show only now.
-        r.run("simplify")?;
-        if r.run("branch_fold")?.cfg {
-            r.run("copy_propagate")?;
+        r.run(pass!(simplify))?;
+        if r.run(pass!(branch_fold))?.cfg {
+            r.run(pass!(copy_propagate))?;
         }
-        r.run("block_params")?;
-        r.run("licm")?;
+        r.run(pass!(block_params))?;
+        r.run(pass!(licm))?;
     }
     if options.scalarize {
-        r.run("scalarize")?;
-        r.run("simplify")?;
-        r.run("cse")?;
+        r.run(pass!(scalarize))?;
+        r.run(pass!(simplify))?;
+        r.run(pass!(cse))?;
     }
     // What is dead is often all that an arm has: what goes both ways to one place is a jump, and its condition may be dead.
-    let removed = r.run("dead_code")?.any();
+    let removed = r.run(pass!(dead_code))?.any();
     let hollow = || has_hollow_block(&r.session.module().funcs[func]);
-    if level == Level::Full && removed && hollow() && r.run("branch_fold")?.cfg {
-        r.run("dead_code")?;
+    if level == Level::Full && removed && hollow() && r.run(pass!(branch_fold))?.cfg {
+        r.run(pass!(dead_code))?;
     }
     if level >= Level::Light && is_gpu {
-        r.run("flatten")?;
+        r.run(pass!(flatten))?;
     }
     Ok(())
 }
@@ -295,65 +320,66 @@ pub fn optimize<O: Observer>(
     let (funcs, lacks) = (module.funcs.len(), &options.lacks);
     // Before registers are promoted, as it makes new ones.
     if lacks.location_components {
-        run_module(module, "join_components", lacks, cx, observer)?;
+        run_module(module, pass!(join_components), lacks, cx, observer)?;
     }
     for func in module.funcs.keys() {
         optimize_function(module, func, cx, options, observer)?;
     }
     module.relaxed_floats |= options.relaxed_floats;
-    for (is_lacking, name) in [
-        (lacks.vertex_without_position, "add_position"),
-        (lacks.absent.any(), "lower_absent"),
-        (lacks.draw_parameters, "lower_draw_parameters"),
-        (lacks.invocations, "lower_invocations"),
-        (lacks.combined_samplers, "separate_samplers"),
-        (lacks.separate_samplers, "combine_samplers"),
-        (lacks.texel_buffers, "lower_texel_buffers"),
-        (lacks.texture_lines, "lower_texture_lines"),
-        (lacks.helpers, "lower_helpers"),
-        (lacks.levels.any(), "lower_levels"),
-        (lacks.compute_derivatives, "lower_derivatives"),
-        (lacks.buffer_arrays.is_some(), "split_arrays"),
-        (lacks.shared_bindings, "separate_comparisons"),
-        (lacks.shared_bindings, "separate_bindings"),
-        (lacks.floats.any(), "lower_floats"),
-        (lacks.shared_int64_atomics, "lower_wide_atomics"),
-        (lacks.signed_atomics, "lower_signed_atomics"),
-        (lacks.subgroups.is_some(), "lower_subgroups"),
+    for (is_lacking, pass) in [
+        (lacks.vertex_without_position, pass!(add_position)),
+        (lacks.absent.any(), pass!(lower_absent)),
+        (lacks.draw_parameters, pass!(lower_draw_parameters)),
+        (lacks.invocations, pass!(lower_invocations)),
+        (lacks.combined_samplers, pass!(separate_samplers)),
+        (lacks.separate_samplers, pass!(combine_samplers)),
+        (lacks.texel_buffers, pass!(lower_texel_buffers)),
+        (lacks.texture_lines, pass!(lower_texture_lines)),
+        (lacks.helpers, pass!(lower_helpers)),
+        (lacks.levels.any(), pass!(lower_levels)),
+        (lacks.compute_derivatives, pass!(lower_derivatives)),
+        (lacks.buffer_arrays.is_some(), pass!(split_arrays)),
+        (lacks.shared_bindings, pass!(separate_comparisons)),
+        (lacks.shared_bindings, pass!(separate_bindings)),
+        (lacks.floats.any(), pass!(lower_floats)),
+        (lacks.shared_int64_atomics, pass!(lower_wide_atomics)),
+        (lacks.signed_atomics, pass!(lower_signed_atomics)),
+        (lacks.subgroups.is_some(), pass!(lower_subgroups)),
     ] {
         if is_lacking {
-            run_module(module, name, lacks, cx, observer)?;
+            run_module(module, pass, lacks, cx, observer)?;
         }
     }
     for func in module.funcs.keys().skip(funcs) {
         optimize_function(module, func, cx, options, observer)?;
     }
-    if lacks.narrow.any() && run_module(module, "lower_narrow", lacks, cx, observer)?.any() {
+    if lacks.narrow.any() && run_module(module, pass!(lower_narrow), lacks, cx, observer)?.any() {
         for func in module.funcs.keys() {
             // Masks of what is masked already go.
             let mut r = Runner { session: cx.session(module, func), observer: &mut *observer };
-            r.run("simplify")?;
-            r.run("cse")?;
-            r.run("dead_code")?;
+            r.run(pass!(simplify))?;
+            r.run(pass!(cse))?;
+            r.run(pass!(dead_code))?;
         }
     }
     // Last, as it makes of the other passes' ops, too, what the host has; and what it makes is as short as it gets.
     if lacks.arithmetic.any() {
-        run_module(module, "legalize", lacks, cx, observer)?;
+        run_module(module, pass!(legalize), lacks, cx, observer)?;
     }
     if lacks.floats.float64 {
-        run_module(module, "lower_float64", lacks, cx, observer)?;
+        run_module(module, pass!(lower_float64), lacks, cx, observer)?;
     }
     if lacks.int64 {
-        run_module(module, "lower_int64", lacks, cx, observer)?;
+        run_module(module, pass!(lower_int64), lacks, cx, observer)?;
     }
     if lacks.calls
-        && run_module(module, "inline_calls", lacks, cx, observer)?.any()
+        && run_module(module, pass!(inline_calls), lacks, cx, observer)?.any()
         && let Some(entry) = module.entry.expand()
     {
         // What callers know of their operands shows now.
         let mut r = Runner { session: cx.session(module, entry), observer };
-        for pass in ["simplify", "branch_fold", "copy_propagate", "cse", "dead_code"] {
+        for pass in [pass!(simplify), pass!(branch_fold), pass!(copy_propagate), pass!(cse), pass!(dead_code)]
+        {
             r.run(pass)?;
         }
     }

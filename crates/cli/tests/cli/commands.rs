@@ -502,6 +502,44 @@ fn vulkan_gives_what_the_interpreter_gives() {
 }
 
 #[test]
+fn machine_code_gives_what_the_interpreter_gives() {
+    for name in ["skin4.v.pica", "irreducible.v.pica", "billboard.g.pica"] {
+        let name = shader(name);
+        let args = ["run", &name, "--json", "--input", "v0=1,2,3", "--input", "v1=0.5,0,1"];
+        assert_eq!(json(&[&args[..], &["--backend", "native"]].concat()), json(&args), "{name}");
+    }
+    let module = folder("native").join("squares.xgir");
+    let source = r#"module compute "squares" {
+  workgroup 4 1 1
+  input %local = builtin local_invocation_index : i32
+  input %group = builtin workgroup_id : i32x3
+  storage @out = set 0 binding 0 readwrite oob zero
+  entry func @main() {
+  block0:
+    v0 : i32 = input %local
+    v1 : i32x3 = input %group
+    v2 : i32 = extract 0, v1
+    v3 : i32 = const 4
+    v4 : i32 = imul v2, v3
+    v5 : i32 = iadd v4, v0
+    v6 : i64 = zext v5
+    v7 : i64 = imul v6, v6
+    v8 : i32 = trunc_int v7
+    v9 : i32 = imul v5, v3
+    store storage @out align 4, v9, v8
+    return
+  }
+}"#;
+    fs::write(&module, source).unwrap();
+    let args = ["run", module.to_str().unwrap(), "--json", "--grid", "3,1,1", "--bind", "out=u32[12]"];
+    let native = json(&[&args[..], &["--backend", "native"]].concat());
+    assert_eq!(native, json(&args));
+    assert_eq!(native["buffers"][0]["values"][11], 121);
+    let plane = ["--backend", "native", "--grid", "1,2,1"];
+    run(&[&args[..3], &args[5..], &plane[..]].concat(), 1);
+}
+
+#[test]
 fn maxwell_programs_are_described_and_disassembled() {
     // A vertex header (`vectors/maxwell/FORMAT.md`), a scheduling word and EXIT.
     let mut words = [0u32; 24];

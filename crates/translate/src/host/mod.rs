@@ -192,6 +192,7 @@ impl Host {
             arithmetic: legalize::Options { wide_rules: true, ..legalize::Options::default() },
             int64: true,
             texel_buffers: true,
+            shared_bindings: true,
             buffer_arrays: Some(self.array_elements),
             subgroups: Some(0),
             invocations: true,

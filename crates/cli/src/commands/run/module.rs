@@ -225,14 +225,15 @@ fn native(module: &mut Module, bound: &[Bound], args: &Args) -> Result<Left> {
     };
     let invocations = size.checked_mul(x);
     let invocations = invocations.ok_or_else(|| anyhow!("2^32 invocations or more"))?;
-    let places: Vec<_> = bound.iter().map(|b| module.resources[b.resource].clone()).collect();
     let host: Host = "native".parse()?;
     let Code::Native(program) = xenoglot::compile(module, &host, &Default::default())? else {
         bail!("machine code is native");
     };
     let mut left = Left { buffers: bound.iter().map(|b| b.bytes.clone()).collect(), ..Left::default() };
     let mut bindings = xenoglot_native::Bindings::new();
-    for (data, bytes) in places.iter().zip(&mut left.buffers) {
+    // Passes move resources that share a binding; they drop none.
+    for (b, bytes) in bound.iter().zip(&mut left.buffers) {
+        let data = &module.resources[b.resource];
         bindings.write(data.set, data.binding, bytes);
     }
     let limits = xenoglot_native::Limits { fuel: args.shader_fuel() };
