@@ -56,7 +56,7 @@ use thiserror::Error;
 pub use naga::back::hlsl::ShaderModel;
 
 /// Counts the changes of this crate's code that change what it makes: part of a cache's keys.
-pub const VERSION: u16 = 3;
+pub const VERSION: u16 = 4;
 
 /// The register space of push constants in HLSL: they are at `b0` there.
 pub const ROOT_CONSTANTS_SPACE: u8 = 200;
