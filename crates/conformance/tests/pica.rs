@@ -93,7 +93,10 @@ fn programs_of_large_frames_natively_on_a_small_stack() {
 fn programs_on_the_interpreter() {
     // Every program as lifted and after all passes.
     let programs = 422;
-    assert_eq!(passes("pica", "interp", ALL), Summary { passed: programs * 8 * 2, failed: 0, unconfirmed: 0 });
+    assert_eq!(
+        passes("pica", "interp", ALL),
+        Summary { passed: programs * 8 * 2, failed: 0, unconfirmed: 0 }
+    );
 }
 
 #[test]

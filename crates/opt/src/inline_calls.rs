@@ -97,37 +97,36 @@ fn function(module: &Module, f: &mut Function, is_ready: &SecondaryMap<Func, boo
     let mut changed = false;
     for block in std::mem::take(&mut f.layout) {
         f.layout.push(block);
+        if !f.blocks[block].insts.iter().any(|&inst| inlined(f, inst).is_some()) {
+            continue;
+        }
+        let insts = std::mem::take(&mut f.blocks[block].insts);
+        let term = edit::take_term(&mut f.blocks[block].term);
         let mut block = block;
-        let mut at = 0;
-        while let Some(&inst) = f.blocks[block].insts.get(at) {
+        for inst in insts {
             match inlined(f, inst) {
-                None => at += 1,
+                None => f.blocks[block].insts.push(inst),
                 Some(g) => {
-                    block = put(f, block, at, g);
-                    at = 0;
+                    block = put(f, block, inst, g);
                     changed = true;
                 }
             }
         }
+        f.blocks[block].term = term;
     }
     changed
 }
 
-/// Puts a function in the place of its call, instruction `at` of a block; gives the block with the instructions behind it.
-fn put(f: &mut Function, block: Block, at: usize, g: &Function) -> Block {
-    let rest = f.blocks[block].insts.split_off(at);
-    let call = rest.first().copied();
-    let term = edit::take_term(&mut f.blocks[block].term);
-    let guest = call.map_or(term.guest, |call| f.insts[call].guest);
-    let args: SmallVec<[Value; 8]> = call.map(|call| f.args(call).into()).unwrap_or_default();
-    let results: SmallVec<[Value; 4]> = call.map(|call| f.results(call).into()).unwrap_or_default();
+/// Puts a function in the place of its call at the end of a block, which has no terminator; gives the block to go on in.
+fn put(f: &mut Function, block: Block, call: Inst, g: &Function) -> Block {
+    let guest = f.insts[call].guest;
+    let args: SmallVec<[Value; 8]> = f.args(call).into();
+    let results: SmallVec<[Value; 4]> = f.results(call).into();
     let (entry, returns) = copy(f, g);
     if let Some(entry) = entry {
         f.set_jump(block, entry, &args, guest);
     }
     let behind = f.add_block();
-    f.blocks[behind].insts.extend(rest.into_iter().skip(1));
-    f.blocks[behind].term = term;
     // The results are parameters now, and everything that uses them stays as it is.
     for (n, v) in results.into_iter().enumerate() {
         f.values[v].def = ValueDef::Param(behind, n as u16);
