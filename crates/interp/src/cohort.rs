@@ -39,7 +39,7 @@ fn compare(program: &Program, a: &Lane, b: &Lane) -> Ordering {
             return order;
         }
     }
-    // Who has yet to make the call is behind.
+    // Lanes that have yet to make the call are behind.
     a.frames.len().cmp(&b.frames.len())
 }
 

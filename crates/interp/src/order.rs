@@ -6,8 +6,8 @@
 //! Always letting those behind go first has the effects one expects:
 //!
 //! * the arms of a branch meet at the first block that both can reach;
-//! * who leaves a loop waits until nobody is in it any more;
-//! * who begins the next iteration waits until nobody is in this one any more.
+//! * a lane that leaves a loop waits until no lane is in it any more;
+//! * a lane that begins the next iteration waits until no lane is in this one any more.
 //!
 //! A loop is a strongly connected component; its entries are the blocks reached from outside, one in a reducible graph.
 //! The loops inside it are the components that remain without the edges to its entries.

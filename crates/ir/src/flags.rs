@@ -46,7 +46,7 @@ pub enum DivZero {
     Ones,
     /// The invocation ends with a fault (CPU guests).
     Trap,
-    /// Nobody asks: the divisor is never zero, nor -1 where the dividend is the least integer. What hosts divide by.
+    /// The divisor is never zero, nor -1 where the dividend is the least integer, so the op maps to the host's division.
     Never,
 }
 

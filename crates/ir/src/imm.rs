@@ -89,7 +89,7 @@ named_enum! {
 }
 
 named_enum! {
-    /// Who takes part in an order or a barrier.
+    /// The invocations that a memory order or a barrier covers.
     Scope {
         /// This invocation alone.
         Invocation "invocation",

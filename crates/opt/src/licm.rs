@@ -9,7 +9,7 @@
 //!   branch v4, block1(v3), block2        branch v4, block1(v3), block2
 //! ```
 //!
-//! Only ops that nobody notices ([`effects::is_speculatable`]) and never convergent ones, and only from blocks that each
+//! Only ops without side effects or traps ([`effects::is_speculatable`]) and never convergent ones, and only from blocks that each
 //! round comes to; out of as many loops as possible, up to a limit, irreducible ones excepted. A constant moves only along
 //! with what needs it. The block before the loop is the header's only predecessor outside if that only jumps there, else a
 //! new one.
@@ -150,7 +150,7 @@ impl Buffers {
     }
 }
 
-/// Puts the blocks of the layout from `first` on, each of which jumps to a header, before these headers.
+/// Moves the preheaders, which are the blocks of the layout from `first` on, before the headers they jump to.
 fn place_preheaders(f: &mut Function, first: usize) {
     let new = f.layout.split_off(first);
     let mut before: SecondaryMap<Block, PackedOption<Block>> = SecondaryMap::new();

@@ -28,7 +28,7 @@ pub struct Options {
     pub shading_rate: bool,
     /// Layers and viewports that a fragment shader can tell: each is the first.
     pub fragment_targets: bool,
-    /// Textures of which parts may be missing: all is resident.
+    /// Sparse textures: every texel counts as resident.
     pub residency: bool,
 }
 

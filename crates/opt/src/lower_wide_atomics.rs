@@ -18,7 +18,8 @@
 //!                                             ...
 //! ```
 //!
-//! Who gets the lock gives it back before others of its subgroup try again, so that nobody waits for who does not run.
+//! An invocation that gets the lock releases it before the others of its subgroup try again: on hosts without independent
+//! progress of lanes, waiting for it would never end.
 //!
 //! A pass over the module, whose shared memory grows by the lock. 64-bit atomics on buffers are left: hosts with 64-bit
 //! integers usually have them.
@@ -70,7 +71,7 @@ fn is_wide(f: &Function, inst: Inst) -> bool {
         && f.result(inst).is_some_and(|v| f.ty(v).kind() == Kind::I64)
 }
 
-/// Nobody holds the lock at first.
+/// Releases the lock at the start of the kernel.
 fn clear(f: &mut Function, index: Var, lock: u32) {
     let Some(entry) = f.entry() else { return };
     let [start, first, all] = [(); 3].map(|()| f.add_block());

@@ -172,7 +172,7 @@ pub struct Ran<'a> {
     pub took: Duration,
 }
 
-/// Who looks on after each pass, to print, measure or verify, and may stop it.
+/// Called after each pass, to print, measure or verify; may stop the pipeline.
 pub trait Observer {
     /// Why it stopped.
     type Error;

@@ -305,7 +305,7 @@ impl Temporaries {
         }
     }
 
-    /// Values nobody reads keep their variable only while the instruction that makes them is executed.
+    /// Values without uses keep their variable only while the instruction that makes them is executed.
     fn free_dead(&mut self) {
         for t in self.dead.drain(..) {
             self.busy[t.as_u32() as usize] = 0;

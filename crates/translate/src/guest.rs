@@ -42,7 +42,7 @@ pub trait Guest: Sync {
 
 /// A file that was read.
 pub trait Image {
-    /// Its stretches of code, each of which has a listing, in the order of the file.
+    /// Its stretches of code, in the order of the file. Each has a listing.
     fn units(&self) -> &[Unit];
 
     /// Its programs, in the order of the file.
@@ -51,7 +51,7 @@ pub trait Image {
     /// The code of a unit as text of the guest's assembler.
     ///
     /// # Errors
-    /// [`Error::NoExecutable`]; code of which there is no text.
+    /// [`Error::NoExecutable`]; code that the guest has no text form for.
     fn disassemble(&self, unit: usize, style: Style) -> Result<String, Error>;
 
     /// A program's module.
@@ -89,7 +89,7 @@ pub struct Program {
     pub stage: &'static str,
     /// The unit that it is in.
     pub unit: usize,
-    /// Its number, by which commands choose it: among those of its unit where units have several, else among all.
+    /// The number that commands choose it by: within its unit where a unit has several programs, else within the file.
     pub number: usize,
     /// Tells it from the file's others in names of results: empty, or begins with a period.
     pub suffix: String,

@@ -22,7 +22,7 @@ impl Writer<'_> {
         )
     }
 
-    /// The parallel copy of an edge as a sequence: a variable is written when nobody has to read it any more, and
+    /// The parallel copy of an edge as a sequence: a variable is written once no later copy reads it, and
     /// a circle is opened by saving one of its values.
     pub(crate) fn edge(&mut self, edge: Edge) -> Result<(), Error> {
         let start = self.out.len();

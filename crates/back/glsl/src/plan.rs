@@ -6,7 +6,7 @@ use xenoglot_ir::{Block, Function, Imm, Inst, Op, Space, TermKind, Value};
 /// What becomes of a value.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) enum Mode {
-    /// Nobody needs it.
+    /// It has no uses.
     #[default]
     Dead,
     /// It lives in a variable.
@@ -117,7 +117,7 @@ impl Plan {
         }
     }
 
-    /// Takes back the uses by instructions whose results nobody uses.
+    /// Drops the uses by instructions whose own results have no uses.
     fn drop_dead(&mut self, f: &Function) {
         for &b in f.layout.iter().filter(|b| self.reached[b.index()]) {
             for &inst in &f.blocks[b].insts {

@@ -100,7 +100,7 @@ pub(crate) fn sources(
 ) {
     let data = &f.insts[inst];
     let args = f.args(inst);
-    // A component that nobody needs may still trap.
+    // A component without uses may still trap.
     let of = if data.flags.div_zero() == DivZero::Trap { 15 } else { of };
     match (data.op, data.imm) {
         (Op::Splat, _) => each(0, args[0], 1),
@@ -129,7 +129,7 @@ pub(crate) fn sources(
 struct Facts {
     /// Components that something needs.
     live: Components,
-    /// Components of which somebody may see the bits of a NaN.
+    /// Components whose NaN bits may be observed.
     seen: Components,
     /// Components that would not show in another value if they were NaNs.
     root: Components,

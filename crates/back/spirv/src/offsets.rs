@@ -7,7 +7,7 @@
 use crate::pure::const_bits;
 use xenoglot_ir::{Function, Imm, Inst, Op, Space, Value};
 
-/// `value * factor + plus`, of which `factor` is a multiple of 4.
+/// `value * factor + plus`; `factor` is a multiple of 4.
 #[derive(Clone, Copy)]
 pub(crate) struct Parts {
     pub(crate) value: Value,

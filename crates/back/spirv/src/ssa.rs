@@ -14,7 +14,7 @@ use crate::unit::{Id, MOST_WORDS, PHI};
 use spirv::Op;
 use std::ops::Range;
 
-/// The value nobody wrote.
+/// The value of a variable that was not written.
 pub(crate) const UNDEF: Id = 0;
 
 /// How control gets to a block.

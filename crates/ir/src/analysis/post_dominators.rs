@@ -51,7 +51,7 @@ impl PostDominators {
         }
         // Reverse post-order of the reversed graph from the virtual exit.
         self.blocks.clear();
-        // Node 0 needs an entry; nobody asks for its block.
+        // Node 0 is the virtual exit: it needs an entry, but has no block.
         self.blocks.extend(cfg.rpo().first());
         for (i, &number) in self.finished.iter().rev().enumerate() {
             self.node[number as usize] = i as u32 + 1;

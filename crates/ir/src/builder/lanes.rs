@@ -8,7 +8,7 @@ use crate::op::Op;
 /// Lanes a vector has at most.
 pub(super) const MAX_LANES: usize = 4;
 
-/// A lane that nobody wants.
+/// A lane that is not needed.
 pub const ANY_LANE: u8 = u8::MAX;
 
 /// Where a lane is: a scalar, or in a vector.
@@ -18,7 +18,7 @@ pub(super) struct Part {
     pub lane: u8,
 }
 
-/// Where one to four lanes are; none: nobody wants it.
+/// Where one to four lanes come from; `None` for a lane that is not needed.
 #[derive(Clone, Copy)]
 pub(super) struct Parts {
     parts: [Option<Part>; MAX_LANES],
@@ -28,7 +28,7 @@ pub(super) struct Parts {
 impl Parts {
     pub const IN_ORDER: [u8; MAX_LANES] = [0, 1, 2, 3];
 
-    /// Lanes that nobody wants yet.
+    /// Lanes that no user has asked for yet.
     pub fn new(len: usize) -> Parts {
         Parts { parts: [None; MAX_LANES], len: len.clamp(1, MAX_LANES) }
     }

@@ -14,7 +14,7 @@ use cranelift_entity::packed_option::PackedOption;
 #[derive(Default)]
 pub(super) struct Forward {
     slots: SecondaryMap<Slot, Known>,
-    /// Those of which anything is known.
+    /// The slots that something is known of.
     known: Vec<Slot>,
 }
 

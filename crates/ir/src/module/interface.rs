@@ -23,7 +23,7 @@ named_enum! {
         PointSize "point_size",
         /// Distances to clip planes, an array of `f32`.
         ClipDistance "clip_distance",
-        /// Distances to planes, of which primitives that are outside of one as a whole are dropped, an array of `f32`.
+        /// Cull distances, an array of `f32`: a primitive whose vertices are all outside one plane is dropped.
         CullDistance "cull_distance",
         /// Index of the vertex, `i32`.
         VertexIndex "vertex_index",

@@ -157,7 +157,7 @@ named_enum! {
     PayloadKind {
         /// A task shader to the mesh shaders it launches.
         Task "task",
-        /// Whoever traces a ray to the shaders it meets, and back.
+        /// Between the shader that traces a ray and the shaders the ray invokes.
         Ray "ray",
         /// The same in the shaders that the ray meets.
         IncomingRay "incoming_ray",
@@ -165,7 +165,7 @@ named_enum! {
         HitAttribute "hit_attribute",
         /// Attributes between an invocation and its hit objects.
         HitObjectAttribute "hit_object_attribute",
-        /// Whoever calls a shader to the one called, and back.
+        /// Between a calling shader and the callable shader.
         Callable "callable",
         /// The same in the called shader.
         IncomingCallable "incoming_callable",
@@ -225,7 +225,7 @@ pub enum ResourceKind {
     AccelerationStructure,
     /// Memory that is handed to other shaders. It has no descriptor; calls name it by its binding.
     Payload {
-        /// From whom to whom.
+        /// The shaders that the data passes between.
         kind: PayloadKind,
         /// Size in bytes.
         size: u32,

@@ -62,7 +62,7 @@ impl Words<'_, '_> {
         self.with(Op::And, a, u32::MAX.into())
     }
 
-    /// The product of two words of which each has less than 54 bits, in as many words as asked for.
+    /// The product of two numbers of less than 54 bits each, in as many words as asked for.
     pub fn product(&mut self, words: usize, a: Value, b: Value) -> Wide {
         if words == 1 {
             return Wide::from_slice(&[self.op(Op::Imul, &[a, b])]);

@@ -215,7 +215,7 @@ impl Rewriter<'_> {
         }
     }
 
-    /// The number of which these are each lane's bits.
+    /// The number whose bits these are, lane by lane.
     fn of_bits(&mut self, c: &mut Code, bits: Value, ty: Type) -> Value {
         if self.is_half(ty) {
             self.helpers.call(c, Help::Value, bits)

@@ -3,7 +3,7 @@
 //! Results of such ops hold for any grouping of invocations, or the guest's program would not work on the guest. Of wider
 //! subgroups, and where the width is not known, lanes count from the last multiple of the guest's width: ballots, lane
 //! numbers and shuffles agree with each other. Votes and reductions are of all of the host's subgroup. Narrower subgroups
-//! look like ones of which only some lanes are active.
+//! look like subgroups with inactive lanes.
 //!
 //! Exchanges within a quad stay as they are, or are made of derivatives where the host has no others. A derivative tells
 //! the difference to the neighbour; of each half of a word it is exact:

@@ -12,7 +12,7 @@ use xenoglot_ir::{
 
 /// A place: lanes come to it at the end of one block and go on in another.
 pub(super) struct Place {
-    /// Its number, by which those who wait are told apart.
+    /// Its number: a waiting lane stores it, so that the scheduler knows where each lane waits.
     pub rank: u32,
     /// Where they go on.
     pub next: Block,

@@ -143,7 +143,7 @@ fn word() -> MemInfo {
     MemInfo::plain(Space::Shared, None, 2)
 }
 
-/// Ends a lane: it waits where nobody's turn comes until all have ended.
+/// Ends a lane: it waits at a place that is never scheduled until all lanes have ended.
 pub(super) fn end(b: &mut Builder, kernel: &Kernel, meet: Block) {
     let ended = b.i32(ENDED);
     b.slot_set(kernel.at, ended);
@@ -177,7 +177,7 @@ pub(super) fn connect(f: &mut Function, kernel: &Kernel, meet: Block, places: &[
     words.into_iter().for_each(|word| w.atomic(Op::AtomicUmin, word, at));
     w.barrier();
     let [turn, least] = words.map(|word| w.load(word));
-    // Nobody looks at the other memory any more.
+    // The other half of the memory has no readers any more.
     w.clear(&[before]);
     let [joins, told, on, go, done] = [(); 5].map(|()| w.b.func.add_block());
     let here = w.b.op(Op::IcmpEq, &[at, turn]);
@@ -250,7 +250,7 @@ pub(super) fn answer(b: &mut Builder, kernel: &Kernel, inst: Inst) {
                 (Op::SgShuffleDown, Some(&by)) => w.b.op(Op::Iadd, &[lane, by]),
                 _ => w.b.op(Op::Ctz, &[party]),
             };
-            // Who asks a lane that is not there is told what it told itself.
+            // A read from a lane that does not exist gives the reader's own value.
             let exists = w.with(Op::IcmpUlt, source, kernel.width.into());
             let (shifted, zero) = (w.b.op(Op::Ushr, &[party, source]), w.b.i32(0));
             let bit = w.with(Op::And, shifted, 1);

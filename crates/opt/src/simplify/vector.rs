@@ -163,7 +163,7 @@ fn shuffle(s: &Site<'_>, sources: &[Source]) -> Option<Rule> {
     Some(Rule::Inst(Op::Shuffle, Flags::NONE, lanes, Args::from_slice(&[a, b])))
 }
 
-/// A vector of which one lane is replaced by a scalar.
+/// `insert`: a vector with one lane replaced by a scalar.
 fn insert(s: &Site<'_>, sources: &[Source]) -> Option<Rule> {
     let base = sources.iter().find_map(|x| match *x {
         Source::Lane(v, _) => Some(v),

@@ -64,7 +64,7 @@ const NAMED: &[Named] = &[
 pub struct UnknownHost(pub String);
 
 impl Host {
-    /// A host of which the language is known: floats as [`Floats::GPU`] says, no promises about subgroups and accesses
+    /// A host of which only the language is known: floats as [`Floats::GPU`] says, no promises about subgroups and accesses
     /// outside of buffers.
     pub fn of(language: Language) -> Host {
         Host {

@@ -44,7 +44,7 @@ pub(super) struct Homes {
     keep: SecondaryMap<Value, Keep>,
     /// The home of the lowest live component; the others follow.
     first: SecondaryMap<Value, u32>,
-    /// Values of which something is in registers.
+    /// Values with some component in registers.
     known: Vec<Value>,
     count: u32,
 }

@@ -139,7 +139,7 @@ impl Emitter<'_> {
         mask.map_or(by, |mask| self.b.ins().band(mask, by))
     }
 
-    /// Executes a list for the lanes of `mask`, of which there is one. Nesting is bounded by the depth limit of
+    /// Executes a list for the lanes of `mask`; at least one is set. Nesting is bounded by the depth limit of
     /// structuring, so recursion is, too.
     fn list(&mut self, tree: &Tree, list: List, mask: Option<Simd>) -> Result<Onward, CompileError> {
         let stmts = tree.list(list);

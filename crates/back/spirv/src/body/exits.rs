@@ -213,7 +213,7 @@ impl Body<'_, '_> {
         true
     }
 
-    /// An if of which one arm has code and the other one writes variables and goes on.
+    /// An `if` with code in one arm; the other arm only writes variables.
     fn beside(
         &mut self,
         cond: Id,
@@ -240,7 +240,7 @@ impl Body<'_, '_> {
             self.scratch.arms.push((inner, Arm::List(code)));
             return self.open_select(first, merge, Some(from), false);
         };
-        // A branch of which one way is an exit is no selection and needs no merge block.
+        // A branch with an exit on one side is no selection and needs no merge block.
         let words = order(self.target(leaves));
         self.end(S::BranchConditional, &words);
         self.add_exit(leaves, from);
