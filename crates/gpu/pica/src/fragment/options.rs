@@ -45,6 +45,18 @@ impl Default for Scale {
     }
 }
 
+/// Where it is found out which tiles of the frame the triangles of a draw touch. What is drawn does not depend on it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Binning {
+    /// On the device, if the draw has many triangles.
+    #[default]
+    ByCount,
+    /// On the processor.
+    Processor,
+    /// On the device. Draws for which that is not possible are binned on the processor.
+    Device,
+}
+
 /// Options of a renderer on the host's GPU.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Options {
@@ -52,4 +64,6 @@ pub struct Options {
     pub scale: Scale,
     /// Registers to obey that the emulator behind the test vectors ignores, as the CPU renderer does with the same value.
     pub chip: Chip,
+    /// Where triangles are binned.
+    pub binning: Binning,
 }

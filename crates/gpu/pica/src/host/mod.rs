@@ -15,6 +15,7 @@
 //! | room | what it is for |
 //! |---|---|
 //! | `bins` | triangles as programs read them |
+//! | `binning` | bins that the device makes |
 //! | `batch` | work that waits |
 //! | `cache` | guest memory on the device |
 //! | `kernels` | programs that move and decode it |
@@ -25,6 +26,7 @@
 //! | `transfers` | fills, transfers and copies |
 
 mod batch;
+mod binning;
 mod bins;
 mod cache;
 mod custom;
@@ -45,14 +47,14 @@ use xenoglot_host::{
 };
 
 use crate::fragment::layout::{
-    DENSITY, FIRST_BIN, FIRST_ENLARGED, MORE_TEXELS, OUTSIDE, PLANES, SAMPLES, STENCIL, TILES, UNIT_STRIDE,
-    UNITS, set, tables as table_words, uniforms_for,
+    DENSITY, FIRST_BIN, FIRST_ENLARGED, MORE_TEXELS, ORIGIN, OUTSIDE, PLANES, SAMPLES, STENCIL, TILES,
+    UNIT_STRIDE, UNITS, Uniforms, set, tables as table_words, uniforms_for,
 };
 use crate::fragment::tile::TileKey;
-pub use crate::fragment::{Options, Scale};
+pub use crate::fragment::{Binning, Options, Scale};
 use crate::lcd::{Frame, Gamma, Image as Picture};
 use crate::memory::{ADDRESSES, Memory, ranges};
-use crate::raster::framebuffer::PixelBuffer;
+use crate::raster::framebuffer::{PixelBuffer, Size};
 use crate::raster::sample::Image;
 use crate::raster::state::{State as DrawState, UNIT_SOURCES};
 use crate::raster::{self, Chip, Reference};
@@ -62,7 +64,8 @@ use crate::report::{Error, Report, Traffic};
 use crate::tables::Tables;
 use crate::texture::tiling::TILE;
 use crate::transfer::Job;
-use batch::{Batch, Buffers};
+use batch::{Batch, Buffers, Groups};
+use binning::{Binners, Pool};
 use bins::{Bins, NotFinite};
 use cache::{Cache, Context};
 pub use custom::{CustomTextures, GuestTexture, Replacement};
@@ -79,6 +82,7 @@ pub struct Programs {
     device: Device,
     layout: Layout,
     table: Table<PixelState>,
+    binners: Binners,
     /// Compiled when they are needed first.
     kernels: OnceLock<Result<Kernels, HostError>>,
 }
@@ -90,7 +94,8 @@ impl Programs {
         let cache = Arc::clone(device.cache());
         let translate = move |state: &PixelState| Ok(state.generate(&cache));
         let table = Table::new(device, &layout, compilation, translate);
-        Programs { device: device.clone(), layout, table, kernels: OnceLock::new() }
+        let (binners, kernels) = (Binners::default(), OnceLock::new());
+        Programs { device: device.clone(), layout, table, binners, kernels }
     }
 
     /// Programs by state: ready, compiling, refused.
@@ -122,6 +127,7 @@ pub struct HostRenderer {
     options: Options,
     cpu: raster::Renderer,
     bins: Bins,
+    pool: Pool,
     batch: Batch,
     commands: Commands,
     cache: Cache,
@@ -138,6 +144,9 @@ pub struct HostRenderer {
     /// Why the device failed, once: all is the CPU renderer's then.
     broken: Option<Detour>,
 }
+
+/// Triangles from which on a device that is not the processor bins them.
+const MANY: usize = 512;
 
 /// What a draw needs besides its triangles.
 struct Prepared<'a> {
@@ -170,6 +179,7 @@ impl HostRenderer {
                 ..raster::Options::default()
             }),
             bins: Bins::default(),
+            pool: Pool::default(),
             batch: Batch::default(),
             commands: Commands::default(),
             cache: Cache::new(options.scale),
@@ -209,6 +219,7 @@ impl HostRenderer {
             device: &programs.device,
             kernels: programs.kernels()?,
             layout: &programs.layout,
+            binners: &programs.binners,
             batch: &mut self.batch,
             commands: &mut self.commands,
             traffic: &mut self.traffic,
@@ -245,7 +256,24 @@ impl HostRenderer {
     }
 
     /// Draws on the device, or says why not; then nothing has been drawn.
-    fn try_draw(&mut self, draw: Draw<'_>) -> Result<Result<(), OutOfPixels>, Detour> {
+    fn try_draw(&mut self, mut draw: Draw<'_>) -> Result<Result<(), OutOfPixels>, Detour> {
+        let on_device = match self.options.binning {
+            Binning::Processor => false,
+            Binning::ByCount => draw.triangles.len() >= MANY && !self.programs.device.is_software(),
+            Binning::Device => true,
+        };
+        if on_device {
+            match self.draw_binned(draw.again(), false) {
+                // The tiles that triangles touch may be memory where not all in their bounds are.
+                Err(Detour::Unmapped) => {}
+                done => return done,
+            }
+        }
+        self.draw_binned(draw, true)
+    }
+
+    /// The same, binned here or by the device.
+    fn draw_binned(&mut self, draw: Draw<'_>, here: bool) -> Result<Result<(), OutOfPixels>, Detour> {
         let Draw { regs, tables, memory, triangles, pixels, .. } = draw;
         let Some(state) = DrawState::decode(regs, tables, self.options.chip) else { return Ok(Ok(())) };
         if state.is_modelled() {
@@ -266,7 +294,8 @@ impl HostRenderer {
         };
         let mut left = *pixels;
         let key = pixels_of.key();
-        let collected = self.bins.collect(regs, &state, key, self.options.scale, triangles, &mut left);
+        let collected =
+            self.bins.collect(regs, &state, key, (self.options.scale, here), triangles, &mut left);
         let done = collected.map_err(|NotFinite| Detour::NotFinite)?;
         if !self.bins.is_empty() {
             let prepared = Prepared { key, state: &state, program };
@@ -284,7 +313,7 @@ impl HostRenderer {
         Prepared { key, state, program }: Prepared,
     ) -> Result<(), Detour> {
         let pixels = state.size.pixels();
-        let tiles = self.bins.tiles();
+        let tiles = self.bins.tiles(state.size);
         let places = places(state).map(|place| place.map(|place| (place, tile_range(place, tiles))));
         let is_memory = |(place, range): &(PixelBuffer, Range<u64>)| {
             let start = place.address.checked_add(tiles.0.saturating_mul(TILE as u32 * place.bytes));
@@ -328,7 +357,8 @@ impl HostRenderer {
             };
             let [(color, color_stride), (depth, depth_stride)] =
                 [surface(&places[0], &none[1])?, surface(&places[1], &none[2])?];
-            Ok((Buffers { tables, textures: texels, color, depth }, enlarged, [color_stride, depth_stride]))
+            let buffers = Buffers { tables, textures: texels, color, depth, binned: None };
+            Ok((buffers, enlarged, [color_stride, depth_stride]))
         })?;
 
         let scale = self.options.scale;
@@ -346,13 +376,47 @@ impl HostRenderer {
                 set(&mut uniforms, at + DENSITY, [(density * density).to_bits()]);
             }
         }
+        if self.bins.are_listed() {
+            self.dispatch(state.size, &program, &buffers, &mut uniforms);
+            return Ok(());
+        }
+        self.dispatch_binned(&program, buffers, &mut uniforms).map_err(|e| Detour::Device(e.to_string()))
+    }
+
+    /// Adds dispatches over the bins of as many triangles as a uniform buffer has room for.
+    fn dispatch(&mut self, size: Size, program: &Program, buffers: &Buffers, uniforms: &mut Uniforms) {
+        let (device, planes) = (&self.programs.device, self.options.scale.planes());
         for chunk in 0..self.bins.chunks() {
-            set(&mut uniforms, FIRST_BIN, [self.batch.lists.len() as u32 * 4]);
-            let (bins, triangles) = self.bins.write(chunk, state.size, &mut self.batch.lists);
+            set(uniforms, FIRST_BIN, [self.batch.lists.len() as u32 * 4]);
+            let (bins, triangles) = self.bins.write(chunk, size, &mut self.batch.lists);
             if bins != 0 {
-                let device = &self.programs.device;
-                let groups = [bins, scale.planes()];
-                self.batch.draw(device, program.clone(), buffers.clone(), &uniforms, triangles, groups);
+                let triangles = self.batch.place(device, triangles);
+                let groups = Groups::Direct([bins, planes]);
+                self.batch.draw(device, program.clone(), buffers.clone(), (uniforms, triangles), groups);
+            }
+        }
+    }
+
+    /// The same, with bins that the device makes. If it fails it has added none.
+    fn dispatch_binned(
+        &mut self,
+        program: &Program,
+        buffers: Buffers,
+        uniforms: &mut Uniforms,
+    ) -> Result<(), HostError> {
+        let (rectangle, planes) = (self.bins.rectangle(), self.options.scale.planes());
+        set(uniforms, ORIGIN, rectangle.pixel().map(|at| at as u32));
+        let (device, batch) = (&self.programs.device, &mut self.batch);
+        let (parts, stride) = self.bins.parts();
+        // The first part is the largest: where there is room for it, there is for all.
+        for part in parts {
+            let draw = self.pool.start(device, batch, (part, stride), rectangle, planes)?;
+            let buffers = Buffers { binned: Some(draw.binned().clone()), ..buffers.clone() };
+            for number in 0..draw.windows() {
+                let window = draw.gather(device, batch, number);
+                let (groups, at) = window.groups;
+                let place = (&*uniforms, window.offset);
+                batch.draw(device, program.clone(), buffers.clone(), place, Groups::Indirect(groups, at));
             }
         }
         Ok(())
@@ -390,11 +454,7 @@ fn tile_range(place: PixelBuffer, (first, last): (u32, u32)) -> Range<u64> {
 }
 
 /// The uniform buffer of a draw.
-fn draw_uniforms(
-    regs: &Registers,
-    state: &DrawState,
-    options: Options,
-) -> Box<crate::fragment::layout::Uniforms> {
+fn draw_uniforms(regs: &Registers, state: &DrawState, options: Options) -> Box<Uniforms> {
     let mut words = uniforms_for(regs, options.chip);
     let last_row = state.size.height.saturating_sub(1);
     set(&mut words, TILES, [state.size.tiles_per_row(), last_row]);

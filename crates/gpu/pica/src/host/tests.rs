@@ -43,7 +43,7 @@ fn draw(regs: &Registers, memory: &mut Regions, triangles: &[Triangle], chip: Ch
     let Some(state) = DrawState::decode(regs, &tables, chip) else { return };
     let key = TileKey::decode(regs, options).unwrap();
     let mut bins = Bins::default();
-    bins.collect(regs, &state, &key, Scale::ONE, triangles, &mut u64::MAX.clone()).unwrap().unwrap();
+    bins.collect(regs, &state, &key, (Scale::ONE, true), triangles, &mut u64::MAX.clone()).unwrap().unwrap();
     if bins.is_empty() {
         return;
     }
