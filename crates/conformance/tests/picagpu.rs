@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 use xenoglot_conformance::picagpu::{compare, format, run, scenes};
 use xenoglot_conformance::{Case, Observer, Request, Suite, Summary, Verdict};
 use xenoglot_host::{Compilation, Device, DeviceOptions};
-use xenoglot_pica::host::{Binning, HostRenderer, Options, Programs};
+use xenoglot_pica::host::{HostRenderer, Options, Programs, Triangles};
 use xenoglot_pica::raster;
 use xenoglot_pica::renderer::NullRenderer;
 use xenoglot_pica::shader::Engines;
@@ -98,8 +98,8 @@ fn scenes_on_the_cpu_with_shaders_on_the_hosts_gpu() {
 
 #[test]
 fn scenes_on_the_hosts_gpu() {
-    for binning in [Binning::Processor, Binning::Device] {
-        passes_on_the_hosts_gpu(Options { binning, ..Options::default() });
+    for triangles in [Triangles::Processor, Triangles::Device] {
+        passes_on_the_hosts_gpu(Options { triangles, ..Options::default() });
     }
 }
 
@@ -127,7 +127,7 @@ fn passes_on_the_hosts_gpu(options: Options) {
     println!(
         "{SCENES} scenes on {}, {:?}: {exact} byte for byte, {ready} programs, {detours} draws on the CPU",
         device.name(),
-        options.binning
+        options.triangles
     );
     assert!(failures.is_empty(), "{} failures: {failures:#?}", failures.len());
     assert_eq!(refused, 0);

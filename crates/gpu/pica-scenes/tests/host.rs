@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use xenoglot_capture::Capture;
 use xenoglot_host::{Compilation, Device, DeviceOptions};
-use xenoglot_pica::host::{Binning, HostRenderer, Options, Programs};
+use xenoglot_pica::host::{HostRenderer, Options, Programs, Triangles};
 use xenoglot_pica::raster;
 use xenoglot_pica::regs::Registers;
 use xenoglot_pica::renderer::{Draw, OutOfPixels, Renderer};
@@ -54,18 +54,21 @@ fn scenes_are_those_of_the_cpu_renderer() {
         let capture = capture(scene);
         let (expected, _) = play(&capture, raster::Renderer::new());
         let pixels: usize = expected.iter().map(|image| image.rgba.len() / 4).sum();
-        for binning in [Binning::ByCount, Binning::Processor, Binning::Device] {
-            let options = Options { binning, ..Options::default() };
+        for triangles in [Triangles::ByCount, Triangles::Processor, Triangles::Device] {
+            let options = Options { triangles, ..Options::default() };
             let renderer = HostRenderer::with_options(Arc::clone(&programs), options).unwrap();
             let (got, report) = play(&capture, renderer);
             assert_eq!((report.errors, report.detours), (0, 0), "{}: {:?}", scene.name, report.messages);
             let [any, more] = differences(&expected, &got);
-            println!("{:14}{pixels:>8} pixels, {any} differ, {more} by more than 1, {binning:?}", scene.name);
+            println!(
+                "{:14}{pixels:>8} pixels, {any} differ, {more} by more than 1, {triangles:?}",
+                scene.name
+            );
             if device.name().contains("llvmpipe") {
-                assert_eq!(any, 0, "{}, {binning:?}", scene.name);
+                assert_eq!(any, 0, "{}, {triangles:?}", scene.name);
             }
             // Beyond one, only where a texel, a table's entry or a fraction is chosen the other way.
-            assert!(more * 1000 <= pixels, "{}, {binning:?}", scene.name);
+            assert!(more * 1000 <= pixels, "{}, {triangles:?}", scene.name);
         }
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use xenoglot_capture::Capture;
 use xenoglot_host::{Compilation, Device, DeviceOptions};
 use xenoglot_pica::gpu::Gpu;
-use xenoglot_pica::host::{Binning, HostRenderer, Options, Programs, Scale};
+use xenoglot_pica::host::{HostRenderer, Options, Programs, Scale, Triangles};
 use xenoglot_pica::memory::{FCRAM, Mark, Memory, PAGE, Regions, VRAM};
 use xenoglot_pica::raster::{self, Chip, Reference};
 use xenoglot_pica::renderer::{Detour, Renderer};
@@ -126,12 +126,12 @@ fn the_cache_does_not_show() {
     play_captures(property::budget(CAPTURES, CAPTURES * 100), Options::default());
 }
 
-/// Nor is it seen who finds out which tiles triangles touch.
+/// Nor is it seen who sets triangles up and finds out which tiles they touch.
 #[test]
-fn the_device_bins_as_the_processor_does() {
+fn the_device_sets_up_and_bins_as_the_processor_does() {
     for (samples, chip) in [(1, Chip::default()), (2, Chip::ALL)] {
         let scale = Scale::new(samples).unwrap();
-        let options = Options { scale, chip, binning: Binning::Device };
+        let options = Options { scale, chip, triangles: Triangles::Device };
         play_captures(property::budget(30, CAPTURES * 10), options);
     }
 }

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use common::{SIDE, small_triangles, textured};
 use xenoglot_host::{Compilation, Device, DeviceOptions};
 use xenoglot_pica::early_depth::EarlyDepth;
-use xenoglot_pica::host::{Binning, HostRenderer, Options, Programs};
+use xenoglot_pica::host::{HostRenderer, Options, Programs, Triangles};
 use xenoglot_pica::memory::Regions;
 use xenoglot_pica::renderer::{Draw, Renderer as _};
 use xenoglot_pica::tables::Tables;
@@ -31,8 +31,8 @@ fn main() {
     println!("{:>9}  {:>22}  {:>22}", "triangles", "processor: draw, done", "device: draw, done");
     for count in [16, 32, 64, 128, 256, 512, 1024, 2048, 4096] {
         let triangles = small_triangles(count, LEGS);
-        let [processor, device] = [Binning::Processor, Binning::Device].map(|binning| {
-            let options = Options { binning, ..Options::default() };
+        let [processor, device] = [Triangles::Processor, Triangles::Device].map(|side| {
+            let options = Options { triangles: side, ..Options::default() };
             let renderer = HostRenderer::with_options(Arc::clone(&programs), options).expect("memory");
             let [draw, done] = measure(&device, renderer, &triangles).map(|time| time.as_secs_f64() * 1e6);
             format!("{draw:>10.1} {done:>11.1}")

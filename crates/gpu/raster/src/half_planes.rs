@@ -63,18 +63,6 @@ impl HalfPlanes {
         HalfPlanes { at, right, down, bounds: Bounds { low, high }, reach: last as u16 }
     }
 
-    /// The same triangle, counted from another pixel on, which is not behind its first one.
-    pub fn from_pixel(&self, [x, y]: [i32; 2]) -> HalfPlanes {
-        let at = each!([0, 1, 2], i => {
-            let (right, down) = (self.right[i].wrapping_mul(x), self.down[i].wrapping_mul(y));
-            self.at[i].wrapping_add(right).wrapping_add(down)
-        });
-        let [low, high] = each!([self.bounds.low, self.bounds.high], corner => {
-            [corner[0].wrapping_sub(x), corner[1].wrapping_sub(y)]
-        });
-        HalfPlanes { at, bounds: Bounds { low, high }, ..*self }
-    }
-
     /// Whether values within the bounds, or in a bin that they reach into, may wrap around.
     fn wraps(&self) -> bool {
         let [columns, rows] = each!([0, 1], axis => i64::from(self.bounds.high[axis]) + BEYOND);
@@ -157,17 +145,6 @@ mod tests {
         fn words_are_the_triangle(of in half_planes(), reach: u16) {
             let of = HalfPlanes { reach, ..of };
             prop_assert_eq!(HalfPlanes::of_words(&of.words()), of);
-        }
-
-        #[test]
-        fn tiles_do_not_depend_on_where_they_are_counted_from(of in half_planes(), x in 0i32..9, y in 0i32..9) {
-            let origin = [8 * x.min(of.bounds.low[0] / 8), 8 * y.min(of.bounds.low[1] / 8)];
-            let moved = of.from_pixel(origin);
-            for (x, y) in (0..9).flat_map(|y| (0..9).map(move |x| (8 * x, 8 * y))) {
-                let square = |[x, y]: [i32; 2]| Bounds { low: [x, y], high: [x + 7, y + 7] };
-                let there = [x + origin[0], y + origin[1]];
-                prop_assert_eq!(moved.touches(&square([x, y])), of.touches(&square(there)));
-            }
         }
 
         #[test]

@@ -1,7 +1,7 @@
-//! Binning on the device: bitmaps of `xenoglot-raster`, then the lists that tile programs read.
+//! Triangles on the device: setup, bitmaps of `xenoglot-raster`, then the lists that tile programs read.
 //!
 //! ```text
-//! triangles ─coarse, fine─▶ bitmaps of all triangles by tile ─gather─▶ bins and lists ─indirect dispatch─▶ tile program
+//! corners ─setup─▶ triangles ─coarse, fine─▶ bitmaps of all triangles by tile ─gather─▶ bins and lists ─indirect dispatch─▶ tile program
 //!                                                            └────── for each window of triangles ──────┘
 //! ```
 //!
@@ -16,8 +16,9 @@ use xenoglot_raster::wgsl::Shape;
 use xenoglot_raster::{Grid, TILE};
 
 use super::batch::{Batch, Source};
-use super::bins::Rectangle;
-use super::kernels::{PARAMS, params};
+use super::corners::{POSITION, Rectangle};
+use super::kernels::{Kernels, PARAMS, params};
+use super::setup;
 use crate::fragment::layout::TRIANGLES_SIZE;
 use crate::fragment::tile::BIN_BYTES;
 
@@ -84,7 +85,7 @@ pub struct Gathering {
 }
 
 /// A draw whose triangles are being binned.
-pub struct Draw {
+pub struct Binning {
     binned: Binned,
     tiles: Buffer,
     groups: Buffer,
@@ -96,22 +97,23 @@ pub struct Draw {
 }
 
 impl Pool {
-    /// Adds the steps that bring triangles to the device, whose half planes count from the rectangle's first pixel, and make bitmaps
-    /// of them. If it fails it has added none.
+    /// Adds the steps that set up the triangles of some corners and make bitmaps of them. If it fails it has added none.
     pub fn start(
         &mut self,
-        device: &Device,
-        batch: &mut Batch,
-        (triangles, stride): (&[u32], usize),
+        (device, kernels, batch): (&Device, &Kernels, &mut Batch),
+        corners: &[u32],
         rectangle: Rectangle,
         planes: u32,
-    ) -> Result<Draw, Error> {
-        let (size, count) = (4 * stride, triangles.len() / stride.max(1));
+        draw: setup::Draw<'_>,
+    ) -> Result<Binning, Error> {
+        let count = (corners.len() / (3 * (POSITION + draw.attributes as usize))) as u32;
+        let stride = draw.record_words() as usize;
+        let (size, bytes) = (4 * stride, 4 * stride as u64 * u64::from(count));
         let [columns, rows] = rectangle.size();
-        let grid = Grid { size: [TILE * columns, TILE * rows], primitives: count as u32, tile: TILE };
-        let window = (TRIANGLES_SIZE as usize / size.max(1)).min(WINDOW) / WORD * WORD;
-        let bytes = size_of_val(triangles) as u64;
+        let grid = Grid { size: [TILE * columns, TILE * rows], primitives: count, tile: TILE };
+        let window = (TRIANGLES_SIZE as usize / size).min(WINDOW) / WORD * WORD;
         let of_lists = u64::from(columns) * u64::from(rows) * (u64::from(BIN_BYTES) + 4 * window as u64);
+        let program = kernels.setup(device)?;
         let groups = match &self.groups {
             Some(groups) => groups.clone(),
             None => self.groups.insert(device.indirect_buffer((TRIANGLES / WORD * GROUPS) as u64)?).clone(),
@@ -122,18 +124,20 @@ impl Pool {
         };
         let tiles = room(device, &mut self.tiles, 4 * grid.words())?;
         let bins = room(device, &mut self.bins, 4 * grid.bin_words())?;
-        let first = batch.add(triangles);
-        batch.copy(Source::Lists, first..first + bytes, &binned.triangles, 0);
-        let none = [0, planes, 1, 0].repeat(count.div_ceil(window.max(1)));
+        let triangles = binned.triangles.clone();
+
+        let first = (batch.add(corners) / 4) as u32;
+        let params = setup::Draw { count, first, ..draw }.params();
+        batch.kernel(device, program, Source::Lists, &triangles, &params, [count, 1]);
+        let none = [0, planes, 1, 0].repeat(count.div_ceil(window.max(1) as u32) as usize);
         let first = batch.add(&none);
         batch.copy(Source::Lists, first..first + size_of_val(none.as_slice()) as u64, &groups, 0);
-        let triangles = binned.triangles.clone();
         batch.mark(Marking { grid, stride, triangles, bins, tiles: tiles.clone() });
-        Ok(Draw { binned, tiles, groups, rectangle, grid, size, window })
+        Ok(Binning { binned, tiles, groups, rectangle, grid, size, window })
     }
 }
 
-impl Draw {
+impl Binning {
     /// What its tile programs read.
     pub fn binned(&self) -> &Binned {
         &self.binned

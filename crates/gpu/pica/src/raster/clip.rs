@@ -70,6 +70,32 @@ impl Clipper {
         Clipped::Polygon(&self.polygon)
     }
 
+    /// Clips triangles, and hands on those that make up what is left, in order. Of lit ones quaternions are aligned before.
+    ///
+    /// # Errors
+    /// The first one that `draw` gives; what comes after it is left out.
+    pub fn each<E>(
+        &mut self,
+        triangles: &[Triangle],
+        lit: bool,
+        mut draw: impl FnMut([&Vertex; 3]) -> Result<(), E>,
+    ) -> Result<(), E> {
+        for triangle in triangles {
+            let aligned = if lit { align_quaternions(triangle) } else { None };
+            let triangle = aligned.as_ref().unwrap_or(triangle);
+            match self.clip(triangle) {
+                Clipped::Whole => draw(triangle.each_ref())?,
+                Clipped::Polygon([]) => {}
+                Clipped::Polygon([first, rest @ ..]) => {
+                    for pair in rest.windows(2) {
+                        draw([first, &pair[0], &pair[1]])?;
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
     /// Whether no plane touches the triangle: the same sums as [`distance`] for finite numbers.
     fn is_inside(&self, triangle: &Triangle) -> bool {
         triangle.iter().all(|vertex| {
