@@ -102,7 +102,7 @@ impl Corners {
     pub fn extent(&self, size: Size) -> Option<Extent> {
         let Rectangle { low, high } = self.rectangle;
         let [first, last] = [low, high].map(|[x, y]| y.wrapping_mul(size.tiles_per_row()).wrapping_add(x));
-        (!self.words.is_empty()).then(|| Extent { tiles: (first, last), words: self.words.len() })
+        (!self.words.is_empty()).then_some(Extent { tiles: (first, last), words: self.words.len() })
     }
 
     /// The tiles that the triangles' bounds touch.

@@ -119,7 +119,7 @@ fn module(guest: &Guest) -> Option<Module> {
         SHADER => {
             let (code, descriptors, entry, geometry) = from_bytes::<ShaderBytes>(&guest.program)?;
             let shader = Shader { source: Arc::new(Source::new(&code, &descriptors)), entry, geometry };
-            Some(module_for_host(&Program::new(&shader).ok()?))
+            module_for_host(&Program::new(&shader).ok()?)
         }
         _ => None,
     }
