@@ -29,6 +29,17 @@ fn quads() -> Vec<Triangle> {
     (0..QUADS).flat_map(quad).collect()
 }
 
+/// Triangles with legs of `legs` pixels in a grid.
+fn small_triangles(legs: [f32; 2]) -> Vec<Triangle> {
+    let pixel = 2.0 / SIDE as f32;
+    let triangle = |number: usize| {
+        let (x, y) =
+            ((number % 128) as f32 * 4.0 * pixel - 1.0, (number / 128 % 128) as f32 * 4.0 * pixel - 1.0);
+        [(x, y), (x + legs[0] * pixel, y), (x, y + legs[1] * pixel)].map(|(x, y)| vertex(x, y, -0.5, 0.5))
+    };
+    (0..TRIANGLES).map(triangle).collect()
+}
+
 /// The same with two lights and the table D0.
 fn lit() -> Registers {
     let mut regs = textured();
@@ -83,7 +94,7 @@ impl Bench {
             tables: &self.tables,
             memory: &mut self.memory,
             early_depth: &mut EarlyDepth::default(),
-            triangles,
+            triangles: triangles.into(),
             pixels: &mut u64::MAX.clone(),
         });
         drawn.expect("there are pixels left");
@@ -109,7 +120,7 @@ fn triangles(c: &mut Criterion) {
         group.throughput(Throughput::Elements(TRIANGLES as u64));
         let mut regs = flat();
         regs.set(regs::CULLING, culling);
-        let triangles = small_triangles(TRIANGLES, legs);
+        let triangles = small_triangles(legs);
         let mut bench = Bench::new();
         group.bench_function(BenchmarkId::from_parameter(name), |b| b.iter(|| bench.draw(&regs, &triangles)));
     }

@@ -1,8 +1,8 @@
-//! States, quads and triangles that benchmarks draw.
+//! States and vertices that benchmarks draw.
 
 use xenoglot_pica::memory::{FCRAM, VRAM};
 use xenoglot_pica::regs::{self, Registers};
-use xenoglot_pica::vertex::{Triangle, Vertex};
+use xenoglot_pica::vertex::Vertex;
 
 /// Columns and rows of the target.
 pub const SIDE: u32 = 512;
@@ -27,17 +27,6 @@ pub fn vertex(x: f32, y: f32, z: f32, shade: f32) -> Vertex {
     values[12..14].copy_from_slice(&[(x + 1.0) * 0.5, (y + 1.0) * 0.5]);
     values[18..21].copy_from_slice(&[-x, -y, 1.0]);
     Vertex { values }
-}
-
-/// So many triangles with legs of `legs` pixels in a grid.
-pub fn small_triangles(count: usize, legs: [f32; 2]) -> Vec<Triangle> {
-    let pixel = 2.0 / SIDE as f32;
-    let triangle = |number: usize| {
-        let (x, y) =
-            ((number % 128) as f32 * 4.0 * pixel - 1.0, (number / 128 % 128) as f32 * 4.0 * pixel - 1.0);
-        [(x, y), (x + legs[0] * pixel, y), (x, y + legs[1] * pixel)].map(|(x, y)| vertex(x, y, -0.5, 0.5))
-    };
-    (0..count).map(triangle).collect()
 }
 
 /// A 512x512 target of RGBA8 and D24S8; the fragment is the vertex colour.

@@ -1,7 +1,7 @@
 //! Triangles on the device: setup, bitmaps of `xenoglot-raster`, then the lists that tile programs read.
 //!
 //! ```text
-//! corners ─setup─▶ triangles ─coarse, fine─▶ bitmaps of all triangles by tile ─gather─▶ bins and lists ─indirect dispatch─▶ tile program
+//! vertices ─setup─▶ triangles ─coarse, fine─▶ bitmaps of all triangles by tile ─gather─▶ bins and lists ─indirect dispatch─▶ tile program
 //!                                                            └────── for each window of triangles ──────┘
 //! ```
 //!
@@ -16,7 +16,7 @@ use xenoglot_raster::wgsl::Shape;
 use xenoglot_raster::{Grid, TILE};
 
 use super::batch::{Batch, Source};
-use super::corners::{POSITION, Rectangle};
+use super::corners::Rectangle;
 use super::kernels::{Kernels, PARAMS, params};
 use super::setup;
 use crate::fragment::layout::TRIANGLES_SIZE;
@@ -97,16 +97,17 @@ pub struct Binning {
 }
 
 impl Pool {
-    /// Adds the steps that set up the triangles of some corners and make bitmaps of them. If it fails it has added none.
+    /// Adds the steps that set up triangles, whose vertices are in the batch from a word on, and make bitmaps of them. If it fails it
+    /// has added none.
     pub fn start(
         &mut self,
         (device, kernels, batch): (&Device, &Kernels, &mut Batch),
-        corners: &[u32],
+        (corners, vertices): (&[[u32; 3]], u32),
         rectangle: Rectangle,
         planes: u32,
         draw: setup::Draw<'_>,
     ) -> Result<Binning, Error> {
-        let count = (corners.len() / (3 * (POSITION + draw.attributes as usize))) as u32;
+        let count = corners.len() as u32;
         let stride = draw.record_words() as usize;
         let (size, bytes) = (4 * stride, 4 * stride as u64 * u64::from(count));
         let [columns, rows] = rectangle.size();
@@ -126,7 +127,7 @@ impl Pool {
         let bins = room(device, &mut self.bins, 4 * grid.bin_words())?;
         let triangles = binned.triangles.clone();
 
-        let first = (batch.add(corners) / 4) as u32;
+        let first = [vertices, (batch.add(corners.as_flattened()) / 4) as u32];
         let params = setup::Draw { count, first, ..draw }.params();
         batch.kernel(device, program, Source::Lists, &triangles, &params, [count, 1]);
         let none = [0, planes, 1, 0].repeat(count.div_ceil(window.max(1) as u32) as usize);

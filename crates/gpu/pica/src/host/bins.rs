@@ -13,7 +13,7 @@ use crate::raster::setup::{LIMIT, Setup};
 use crate::raster::state::State;
 use crate::regs::Registers;
 use crate::renderer::OutOfPixels;
-use crate::vertex::{Triangle, Vertex};
+use crate::vertex::{Mesh, Vertex};
 
 /// A draw's triangles and bins; memory is kept from draw to draw.
 #[derive(Debug, Default)]
@@ -41,7 +41,7 @@ impl Bins {
         state: &State,
         key: &TileKey,
         scale: Scale,
-        triangles: &[Triangle],
+        triangles: Mesh<'_>,
         pixels: &mut u64,
     ) -> Result<Result<(), OutOfPixels>, NotFinite> {
         self.clipper.configure(regs);

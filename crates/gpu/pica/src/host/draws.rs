@@ -208,7 +208,7 @@ impl HostRenderer {
         let setup = setup::Draw {
             count: 0,
             attributes: self.corners.attributes() as u32,
-            first: 0,
+            first: [0; 2],
             screen: &state.screen,
             size: state.size,
             origin: rectangle.pixel(),
@@ -216,10 +216,11 @@ impl HostRenderer {
         };
         let (device, batch) = (&self.programs.device, &mut self.batch);
         let kernels = self.programs.kernels()?;
+        let vertices = (batch.add(self.corners.vertices()) / 4) as u32;
         // The first part is the largest: where there is room for it, there is for all.
-        for corners in self.corners.parts(binning::TRIANGLES) {
+        for corners in self.corners.corners().chunks(binning::TRIANGLES) {
             let with = (device, kernels, &mut *batch);
-            let draw = self.pool.start(with, corners, rectangle, scale.planes(), setup)?;
+            let draw = self.pool.start(with, (corners, vertices), rectangle, scale.planes(), setup)?;
             let buffers = Buffers { binned: Some(draw.binned().clone()), ..buffers.clone() };
             for number in 0..draw.windows() {
                 let window = draw.gather(device, batch, number);

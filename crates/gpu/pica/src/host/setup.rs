@@ -1,5 +1,5 @@
 //! The program that sets triangles up on the device: what [`crate::raster::setup`] does, in the same integers and the same pinned
-//! arithmetic of floats, as IR. An invocation takes the corners of a triangle, whose order makes its area positive, and leaves the
+//! arithmetic of floats, as IR. An invocation takes the vertices of a triangle, whose order makes its area positive, and leaves the
 //! record that tile programs and binning read ([`crate::fragment::tile::TRIANGLE_BYTES`]).
 
 use xenoglot_ir::module::{Access, Builtin};
@@ -30,10 +30,10 @@ const MIDDLE: i32 = 8;
 pub struct Draw<'a> {
     /// Triangles.
     pub count: u32,
-    /// Attributes of a corner.
+    /// Attributes of a vertex.
     pub attributes: u32,
-    /// The word of the corners' buffer where these begin.
-    pub first: u32,
+    /// The words of the buffer where vertices and the numbers of corners begin.
+    pub first: [u32; 2],
     /// Viewport and scissor.
     pub screen: &'a Screen,
     /// Size of the buffers.
@@ -50,11 +50,12 @@ impl Draw<'_> {
         let [[half_width, half_height], [x, y]] = self.screen.viewport().map(|of| of.map(f32::to_bits));
         let inside = self.screen.inside();
         let [x0, y0, x1, y1] = [inside.x0, inside.y0, inside.x1, inside.y1].map(|edge| edge as u32);
-        let [column, row] = self.origin;
+        let ([column, row], [vertices, corners]) = (self.origin, self.first);
         params(&[
             self.count,
             self.attributes,
-            self.first,
+            vertices,
+            corners,
             half_width,
             half_height,
             x,
@@ -84,7 +85,7 @@ pub fn program() -> Module {
     module.workgroup = [GROUP, 1, 1];
     let o = &mut Emit::new(Builder::new(&mut func, entry), module);
     let draw = o.uniform("draw", 0, PARAMS as u32 * 4);
-    let corners = o.storage("corners", 1, Access::Read);
+    let vertices = o.storage("vertices", 1, Access::Read);
     let records = o.storage("records", 2, Access::ReadWrite);
     let three = Type::I32.with_lanes(3).unwrap_or(Type::I32);
     let group = o.builtin("group", Builtin::WorkgroupId, three);
@@ -96,7 +97,7 @@ pub fn program() -> Module {
     let is_one = o.less(number, params[0]);
     o.when(is_one, [], |o| {
         let invocation = Invocation { params, number };
-        let words = invocation.set_up(o, |o, at| o.word(corners, at));
+        let words = invocation.set_up(o, |o, at| o.word(vertices, at));
         let base = invocation.record(o);
         for (at, word) in words.header {
             let at = o.add_to(base, at);
@@ -107,7 +108,7 @@ pub fn program() -> Module {
             let to = o.add(base, to);
             for (vertex, (corner, inverse_w)) in (0..).zip(words.corners.into_iter().zip(words.inverse_w)) {
                 let at = o.add(corner, attribute);
-                let value = o.word_at(corners, at, POSITION as u32);
+                let value = o.word_at(vertices, at, POSITION as u32);
                 let value = o.float_of_bits(value);
                 let value = multiply(o, value, inverse_w);
                 let value = o.bits(value);
@@ -151,13 +152,15 @@ impl Invocation {
     }
 
     fn set_up(&self, o: &mut Emit<'_>, mut load: impl FnMut(&mut Emit<'_>, Value) -> Value) -> Words {
-        let [_, attributes, first, half_width, half_height, corner_x, corner_y, ..] = self.params;
+        let [_, attributes, vertices, numbers, half_width, half_height, corner_x, corner_y, ..] = self.params;
         let size = o.add_to(attributes, POSITION as i32);
         let before = o.times(self.number, 3);
         let corners = [0, 1, 2].map(|i| {
-            let number = o.add_to(before, i);
+            let at = o.add_to(before, i);
+            let at = o.add(numbers, at);
+            let number = load(o, at);
             let at = o.mul(number, size);
-            o.add(first, at)
+            o.add(vertices, at)
         });
         let positions = corners.map(|corner| {
             [0, 1, 2, 3].map(|i| {
@@ -184,7 +187,7 @@ impl Invocation {
 
     /// The record's first words, and the sum of the weights.
     fn half_planes(&self, o: &mut Emit<'_>, points: [Point; 3]) -> Vec<(i32, Value)> {
-        let [.., top, origin_x, origin_row, reach, _] = self.params;
+        let [.., top, origin_x, origin_row, reach] = self.params;
         let [[x0, x1], [y0, y1]] = self.bounds(o, points);
         let above = o.add_to(top, 1);
         let (row0, row1) = (o.sub(above, y1), o.sub(above, y0));
@@ -223,7 +226,7 @@ impl Invocation {
 
     /// Columns and rows from below that may be covered, first and last plus one.
     fn bounds(&self, o: &mut Emit<'_>, points: [Point; 3]) -> [[Value; 2]; 2] {
-        let [.., x0, y0, x1, y1, _, _, _, _, _] = self.params;
+        let [.., x0, y0, x1, y1, _, _, _, _] = self.params;
         [(0, x0, x1), (1, y0, y1)].map(|(axis, first, end): (usize, _, _)| {
             let [a, b, c] = points.map(|point| point[axis]);
             let (low, high) = (o.min(a, b), o.max(a, b));

@@ -12,7 +12,7 @@ use crate::fragment::{layout, tile};
 use crate::memory::{FCRAM, Regions};
 use crate::raster::Chip;
 use crate::regs::*;
-use crate::vertex::{Triangle, Vertex};
+use crate::vertex::{Mesh, Triangle, Vertex};
 
 /// What programs of the host's GPU obey; the rest is the CPU renderer's.
 const WITH_PROGRAMS: Chip = Chip { early_depth: false, gas: false, ..Chip::ALL };
@@ -45,7 +45,7 @@ fn draw(regs: &Registers, memory: &mut Regions, triangles: &[Triangle], chip: Ch
     let Some(state) = DrawState::decode(regs, &tables, chip) else { return };
     let key = TileKey::decode(regs, options).unwrap();
     let mut bins = Bins::default();
-    bins.collect(regs, &state, &key, Scale::ONE, triangles, &mut u64::MAX.clone()).unwrap().unwrap();
+    bins.collect(regs, &state, &key, Scale::ONE, triangles.into(), &mut u64::MAX.clone()).unwrap().unwrap();
     if bins.extent().is_none() {
         return;
     }
@@ -189,9 +189,9 @@ fn wild_vertex() -> impl Strategy<Value = Vertex> {
 fn set_up(corners: &Corners, draw: &setup::Draw<'_>) -> Vec<u32> {
     let module = setup::program();
     verify(&module).unwrap_or_else(|errors| panic!("{errors}"));
-    let words: Vec<u32> = corners.parts(binning::TRIANGLES).flatten().copied().collect();
-    let count = (words.len() / (3 * (corners::POSITION + corners.attributes()))) as u32;
-    let draw = setup::Draw { count, ..*draw };
+    let words = [corners.vertices(), corners.corners().as_flattened()].concat();
+    let (count, numbers) = (corners.corners().len() as u32, corners.vertices().len() as u32);
+    let draw = setup::Draw { count, first: [0, numbers], ..*draw };
     let mut bindings = Bindings::new(&module);
     for (resource, data) in module.resources.iter() {
         let words = match data.binding {
@@ -229,7 +229,8 @@ proptest! {
     fn the_device_sets_up_what_the_processor_does(
         words: [u32; 12],
         viewport in prop::option::of((any::<[u32; 2]>(), any::<u32>())),
-        triangles in prop::collection::vec(prop::array::uniform3(wild_vertex()), 1..12),
+        vertices in prop::collection::vec(wild_vertex(), 3..20),
+        numbers in prop::collection::vec(prop::array::uniform3(0u32..20), 1..16),
         origin in prop::array::uniform2(0u32..3),
         few in any::<bool>(),
     ) {
@@ -245,8 +246,10 @@ proptest! {
         let left = if few { 700 } else { u64::MAX };
         let (mut bins, mut corners) = (Bins::default(), Corners::default());
         let (mut of_bins, mut of_corners) = (left, left);
-        let expected = bins.collect(&regs, &state, &key, Scale::ONE, &triangles, &mut of_bins);
-        let got = corners.collect(&regs, &state, &key, &triangles, &mut of_corners);
+        // Some are left out, for there are no such vertices.
+        let triangles = Mesh::new(&vertices, &numbers);
+        let expected = bins.collect(&regs, &state, &key, Scale::ONE, triangles, &mut of_bins);
+        let got = corners.collect(&regs, &state, &key, triangles, &mut of_corners);
         prop_assert_eq!((got, of_corners), (expected, of_bins));
         if expected.is_err() {
             return Ok(());
@@ -255,7 +258,7 @@ proptest! {
         let draw = setup::Draw {
             count: 0,
             attributes: corners.attributes() as u32,
-            first: 0,
+            first: [0; 2],
             screen: &state.screen,
             size: state.size,
             origin,
@@ -289,7 +292,7 @@ proptest! {
         let mut got = expected.clone();
         let mut pixels = u64::MAX;
         let tables = Tables::default();
-        let draw_on_cpu = Draw { regs: &regs, tables: &tables, memory: &mut expected, early_depth: &mut EarlyDepth::default(), triangles: &triangles, pixels: &mut pixels };
+        let draw_on_cpu = Draw { regs: &regs, tables: &tables, memory: &mut expected, early_depth: &mut EarlyDepth::default(), triangles: triangles.as_slice().into(), pixels: &mut pixels };
         raster::Renderer::new().draw(draw_on_cpu).unwrap();
         draw(&regs, &mut got, &triangles, Chip::default());
         prop_assert!(got.bytes(FCRAM, MEMORY) == expected.bytes(FCRAM, MEMORY));
@@ -314,7 +317,7 @@ proptest! {
         let mut pixels = u64::MAX;
         let tables = Tables::default();
         let options = raster::Options { reference: Reference::Chip(WITH_PROGRAMS), ..raster::Options::default() };
-        let draw_on_cpu = Draw { regs: &regs, tables: &tables, memory: &mut expected, early_depth: &mut EarlyDepth::default(), triangles: &triangles, pixels: &mut pixels };
+        let draw_on_cpu = Draw { regs: &regs, tables: &tables, memory: &mut expected, early_depth: &mut EarlyDepth::default(), triangles: triangles.as_slice().into(), pixels: &mut pixels };
         raster::Renderer::with_options(options).draw(draw_on_cpu).unwrap();
         draw(&regs, &mut got, &triangles, WITH_PROGRAMS);
         prop_assert!(got.bytes(FCRAM, MEMORY) == expected.bytes(FCRAM, MEMORY));
@@ -336,7 +339,7 @@ proptest! {
         let mut got = expected.clone();
         let mut pixels = u64::MAX;
         let tables = Tables::default();
-        let draw_on_cpu = Draw { regs: &regs, tables: &tables, memory: &mut expected, early_depth: &mut EarlyDepth::default(), triangles: &triangles, pixels: &mut pixels };
+        let draw_on_cpu = Draw { regs: &regs, tables: &tables, memory: &mut expected, early_depth: &mut EarlyDepth::default(), triangles: triangles.as_slice().into(), pixels: &mut pixels };
         raster::Renderer::new().draw(draw_on_cpu).unwrap();
         draw(&regs, &mut got, &triangles, Chip::default());
         prop_assert!(got.bytes(FCRAM, MEMORY) == expected.bytes(FCRAM, MEMORY));

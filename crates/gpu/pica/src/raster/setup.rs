@@ -109,6 +109,14 @@ pub fn is_moderate(inverse_w: f32) -> bool {
     1.0 / LIMIT < inverse_w && inverse_w < LIMIT
 }
 
+/// Where a vertex is on the screen.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Located {
+    point: Point,
+    /// 1/w.
+    pub inverse_w: f32,
+}
+
 /// Where a triangle is on the screen. Its vertices are in an order that makes its area positive.
 #[derive(Clone, Copy, Debug)]
 pub struct Placed {
@@ -192,8 +200,20 @@ impl Screen {
     /// Finds out where a triangle is; nothing if it covers nothing.
     #[inline]
     pub fn place(&self, vertices: [&Vertex; 3]) -> Option<Placed> {
-        let inverse_w = vertices.map(|vertex| 1.0 / vertex.values[3]);
-        let points: [Point; 3] = std::array::from_fn(|i| self.to_fixed(&vertices[i].values, inverse_w[i]));
+        self.place_located(vertices.map(|vertex| self.locate(vertex)))
+    }
+
+    /// Finds out where a vertex is.
+    #[inline]
+    pub fn locate(&self, vertex: &Vertex) -> Located {
+        let inverse_w = 1.0 / vertex.values[3];
+        Located { point: self.to_fixed(&vertex.values, inverse_w), inverse_w }
+    }
+
+    /// The same of a triangle whose vertices are located.
+    #[inline]
+    pub fn place_located(&self, vertices: [Located; 3]) -> Option<Placed> {
+        let points = vertices.map(|vertex| vertex.point);
         let area = area(points[0], points[1], points[2]);
         let (order, area) = match self.culling {
             Culling::KeepCounterClockwise => ([0, 1, 2], area),
@@ -207,13 +227,8 @@ impl Screen {
         }
         let points = order.map(|i| points[i]);
         let bounds = bounds(points).intersection(&self.inside);
-        (!bounds.is_empty()).then(|| Placed {
-            order,
-            points,
-            inverse_w: order.map(|i| inverse_w[i]),
-            bounds,
-            area,
-        })
+        let inverse_w = order.map(|i| vertices[i].inverse_w);
+        (!bounds.is_empty()).then_some(Placed { order, points, inverse_w, bounds, area })
     }
 
     /// Half the viewport's width and height, and its corner.
