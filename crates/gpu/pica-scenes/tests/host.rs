@@ -11,7 +11,7 @@ use xenoglot_pica::raster;
 use xenoglot_pica::regs::Registers;
 use xenoglot_pica::renderer::{Draw, OutOfPixels, Renderer};
 use xenoglot_pica::replay::{Image, Limits, Player};
-use xenoglot_pica::report::Report;
+use xenoglot_pica::report::{Error, Report};
 use xenoglot_pica_scenes::{Params, SCENES, Scene};
 use xenoglot_testgen::skip::skip;
 
@@ -122,4 +122,36 @@ fn prepared_states_are_not_waited_for() {
     assert!(prepared[0] > 0 && prepared[2] == 0, "{prepared:?}");
     let (_, report) = play(&capture, HostRenderer::new(Arc::clone(&programs)).unwrap());
     assert_eq!((report.errors, report.detours, programs.counts()), (0, 0, prepared));
+}
+
+/// What was on a device that is lost is an error; all after it is the CPU renderer's, whoever was to set triangles up.
+#[test]
+fn the_processor_goes_on_where_a_device_is_lost() {
+    let capture = Scene::find("batch").unwrap().build(Params { frames: Some(4), count: None });
+    let mut reference = Player::new(&capture, raster::Renderer::new(), Limits::default()).unwrap();
+    let expected: Vec<Image> = std::iter::from_fn(|| reference.next_frame()).map(Result::unwrap).collect();
+    for triangles in [Triangles::Processor, Triangles::Device] {
+        // Of its own: others go on with theirs.
+        let Some(device) = device() else { return };
+        let programs = Arc::new(Programs::new(&device, Compilation::Blocking));
+        let options = Options { triangles, ..Options::default() };
+        let renderer = HostRenderer::with_options(programs, options).unwrap();
+        let mut player = Player::new(&capture, renderer, Limits::default()).unwrap();
+        let first = player.next_frame().unwrap().unwrap();
+        if device.name().contains("llvmpipe") {
+            assert_eq!(first.rgba, expected[0].rgba);
+        }
+        assert_eq!(player.take_report().errors, 0);
+        device.wgpu().0.destroy();
+        player.next_frame().unwrap().unwrap();
+        let report = player.take_report();
+        let is_lost =
+            report.messages.iter().any(|message| matches!(message, Error::Lost(_) | Error::Detour(_)));
+        assert!(is_lost, "{triangles:?}: {:?}", report.messages);
+        for expected in &expected[2..] {
+            assert_eq!(player.next_frame().unwrap().unwrap().rgba, expected.rgba, "{triangles:?}");
+        }
+        let report = player.take_report();
+        assert!(report.errors == 0 && report.detours > 0, "{triangles:?}: {report:?}");
+    }
 }

@@ -17,8 +17,8 @@ use xenoglot_raster::{Grid, TILE};
 
 use super::batch::{Batch, Source};
 use super::corners::Rectangle;
-use super::kernels::{Kernels, PARAMS, params};
-use super::setup;
+use super::kernels::{PARAMS, params};
+use super::{Programs, setup};
 use crate::fragment::layout::TRIANGLES_SIZE;
 use crate::fragment::tile::BIN_BYTES;
 
@@ -101,12 +101,17 @@ impl Pool {
     /// has added none.
     pub fn start(
         &mut self,
-        (device, kernels, batch): (&Device, &Kernels, &mut Batch),
+        programs: &Programs,
+        batch: &mut Batch,
         (corners, vertices): (&[[u32; 3]], u32),
         rectangle: Rectangle,
         planes: u32,
         draw: setup::Draw<'_>,
     ) -> Result<Binning, Error> {
+        let device = &programs.device;
+        let program = programs.kernels()?.setup(device)?;
+        // It is not to fail when steps become commands.
+        programs.binners.compiled(device)?;
         let count = corners.len() as u32;
         let stride = draw.record_words() as usize;
         let (size, bytes) = (4 * stride, 4 * stride as u64 * u64::from(count));
@@ -114,7 +119,6 @@ impl Pool {
         let grid = Grid { size: [TILE * columns, TILE * rows], primitives: count, tile: TILE };
         let window = (TRIANGLES_SIZE as usize / size).min(WINDOW) / WORD * WORD;
         let of_lists = u64::from(columns) * u64::from(rows) * (u64::from(BIN_BYTES) + 4 * window as u64);
-        let program = kernels.setup(device)?;
         let groups = match &self.groups {
             Some(groups) => groups.clone(),
             None => self.groups.insert(device.indirect_buffer((TRIANGLES / WORD * GROUPS) as u64)?).clone(),
@@ -128,7 +132,7 @@ impl Pool {
         let triangles = binned.triangles.clone();
 
         let first = [vertices, (batch.add(corners.as_flattened()) / 4) as u32];
-        let params = setup::Draw { count, first, ..draw }.params();
+        let params = draw.params(count, first);
         batch.kernel(device, program, Source::Lists, &triangles, &params, [count, 1]);
         let none = [0, planes, 1, 0].repeat(count.div_ceil(window.max(1) as u32) as usize);
         let first = batch.add(&none);

@@ -54,6 +54,8 @@ impl HostRenderer {
             match self.draw_by(Side::Device, draw.again()) {
                 // The tiles that triangles touch may be memory where not all in their bounds are.
                 Err(Detour::Unmapped) => {}
+                // The device is still there, but has no room or program for this.
+                Err(Detour::Device(_)) if self.broken.is_none() => {}
                 done => return done,
             }
         }
@@ -206,21 +208,18 @@ impl HostRenderer {
         let (rectangle, scale) = (self.corners.rectangle(), self.options.scale);
         set(uniforms, ORIGIN, rectangle.pixel());
         let setup = setup::Draw {
-            count: 0,
             attributes: self.corners.attributes() as u32,
-            first: [0; 2],
             screen: &state.screen,
             size: state.size,
             origin: rectangle.pixel(),
             reach: scale.reach(),
         };
         let (device, batch) = (&self.programs.device, &mut self.batch);
-        let kernels = self.programs.kernels()?;
         let vertices = (batch.add(self.corners.vertices()) / 4) as u32;
         // The first part is the largest: where there is room for it, there is for all.
         for corners in self.corners.corners().chunks(binning::TRIANGLES) {
-            let with = (device, kernels, &mut *batch);
-            let draw = self.pool.start(with, (corners, vertices), rectangle, scale.planes(), setup)?;
+            let corners = (corners, vertices);
+            let draw = self.pool.start(&self.programs, batch, corners, rectangle, scale.planes(), setup)?;
             let buffers = Buffers { binned: Some(draw.binned().clone()), ..buffers.clone() };
             for number in 0..draw.windows() {
                 let window = draw.gather(device, batch, number);

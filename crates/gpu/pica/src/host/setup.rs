@@ -28,12 +28,8 @@ const MIDDLE: i32 = 8;
 /// What the program is told of a draw.
 #[derive(Clone, Copy, Debug)]
 pub struct Draw<'a> {
-    /// Triangles.
-    pub count: u32,
     /// Attributes of a vertex.
     pub attributes: u32,
-    /// The words of the buffer where vertices and the numbers of corners begin.
-    pub first: [u32; 2],
     /// Viewport and scissor.
     pub screen: &'a Screen,
     /// Size of the buffers.
@@ -45,14 +41,14 @@ pub struct Draw<'a> {
 }
 
 impl Draw<'_> {
-    /// The parameters.
-    pub fn params(&self) -> [u32; PARAMS] {
+    /// The parameters for so many triangles, whose vertices and numbers of vertices begin at these words of the buffer.
+    pub fn params(&self, count: u32, [vertices, corners]: [u32; 2]) -> [u32; PARAMS] {
         let [[half_width, half_height], [x, y]] = self.screen.viewport().map(|of| of.map(f32::to_bits));
         let inside = self.screen.inside();
         let [x0, y0, x1, y1] = [inside.x0, inside.y0, inside.x1, inside.y1].map(|edge| edge as u32);
-        let ([column, row], [vertices, corners]) = (self.origin, self.first);
+        let [column, row] = self.origin;
         params(&[
-            self.count,
+            count,
             self.attributes,
             vertices,
             corners,

@@ -191,11 +191,10 @@ fn set_up(corners: &Corners, draw: &setup::Draw<'_>) -> Vec<u32> {
     verify(&module).unwrap_or_else(|errors| panic!("{errors}"));
     let words = [corners.vertices(), corners.corners().as_flattened()].concat();
     let (count, numbers) = (corners.corners().len() as u32, corners.vertices().len() as u32);
-    let draw = setup::Draw { count, first: [0, numbers], ..*draw };
     let mut bindings = Bindings::new(&module);
     for (resource, data) in module.resources.iter() {
         let words = match data.binding {
-            0 => draw.params().to_vec(),
+            0 => draw.params(count, [0, numbers]).to_vec(),
             1 => words.clone(),
             _ => vec![0; (count * draw.record_words()) as usize],
         };
@@ -256,9 +255,7 @@ proptest! {
         }
         let origin = origin.map(|tiles| 8 * tiles);
         let draw = setup::Draw {
-            count: 0,
             attributes: corners.attributes() as u32,
-            first: [0; 2],
             screen: &state.screen,
             size: state.size,
             origin,
