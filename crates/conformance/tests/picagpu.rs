@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 use xenoglot_conformance::picagpu::{compare, format, run, scenes};
 use xenoglot_conformance::{Case, Observer, Request, Suite, Summary, Verdict};
 use xenoglot_host::{Compilation, Device, DeviceOptions};
-use xenoglot_pica::host::{HostRenderer, Programs};
+use xenoglot_pica::host::{HostRenderer, Options, Programs, Triangles};
 use xenoglot_pica::raster;
 use xenoglot_pica::renderer::NullRenderer;
 use xenoglot_pica::shader::Engines;
@@ -98,6 +98,12 @@ fn scenes_on_the_cpu_with_shaders_on_the_hosts_gpu() {
 
 #[test]
 fn scenes_on_the_hosts_gpu() {
+    for triangles in [Triangles::Processor, Triangles::Device] {
+        passes_on_the_hosts_gpu(Options { triangles, ..Options::default() });
+    }
+}
+
+fn passes_on_the_hosts_gpu(options: Options) {
     let device = match Device::open(&DeviceOptions::from_env()) {
         Ok(device) => device,
         Err(error) => return skip(&error.to_string()),
@@ -106,7 +112,7 @@ fn scenes_on_the_hosts_gpu() {
     let is_exact = device.name().contains("llvmpipe");
     let (mut exact, mut detours, mut failures) = (0, 0, Vec::new());
     for scene in scenes(&vectors()).unwrap() {
-        let renderer = HostRenderer::new(Arc::clone(&programs)).unwrap();
+        let renderer = HostRenderer::with_options(Arc::clone(&programs), options).unwrap();
         let (verdict, same, on_cpu) = run(&scene, renderer, Engines::default(), |got| {
             (compare::judge_near(&scene, got), compare::judge(&scene, got), got.detours)
         });
@@ -119,8 +125,9 @@ fn scenes_on_the_hosts_gpu() {
     }
     let [ready, _, refused] = programs.counts();
     println!(
-        "{SCENES} scenes on {}: {exact} byte for byte, {ready} programs, {detours} draws on the CPU",
-        device.name()
+        "{SCENES} scenes on {}, {:?}: {exact} byte for byte, {ready} programs, {detours} draws on the CPU",
+        device.name(),
+        options.triangles
     );
     assert!(failures.is_empty(), "{} failures: {failures:#?}", failures.len());
     assert_eq!(refused, 0);

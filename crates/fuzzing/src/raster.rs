@@ -106,7 +106,7 @@ impl Draw {
             tables: &tables,
             memory: &mut memory,
             early_depth: &mut EarlyDepth::default(),
-            triangles: &self.triangles,
+            triangles: self.triangles.as_slice().into(),
             pixels: &mut left,
         });
         assert!(drawn.is_ok() || left == 0);

@@ -14,7 +14,7 @@ use xenoglot_cache::translate::present;
 use xenoglot_cache::{Cache, Guest, Options, Refill, Versions};
 use xenoglot_host::{Compilation, Device, DeviceOptions};
 use xenoglot_pica::host::{
-    HostRenderer, Options as PixelOptions, Programs, guest_of_pixels, translate_again,
+    HostRenderer, Options as PixelOptions, Programs, Triangles, guest_of_pixels, translate_again,
 };
 use xenoglot_pica::raster;
 use xenoglot_pica::regs::{COLOR_WRITE, DEPTH_TEST, FRAGMENT_MODE, Registers};
@@ -68,6 +68,12 @@ impl Host {
     /// A renderer whose programs are those of all such renderers.
     pub fn renderer(&self) -> Result<HostRenderer> {
         Ok(HostRenderer::new(Arc::clone(&self.programs))?)
+    }
+
+    /// The same with triangles set up and binned on one side.
+    pub fn renderer_with(&self, triangles: Triangles) -> Result<HostRenderer> {
+        let options = PixelOptions { triangles, ..PixelOptions::default() };
+        Ok(HostRenderer::with_options(Arc::clone(&self.programs), options)?)
     }
 
     /// The device's name.

@@ -8,7 +8,7 @@ use std::hint::black_box;
 use std::time::Instant;
 use xenoglot_capture::Capture;
 use xenoglot_pica::gpu::Gpu;
-use xenoglot_pica::host::HostRenderer;
+use xenoglot_pica::host::{HostRenderer, Triangles};
 use xenoglot_pica::memory::{Memory, Regions};
 use xenoglot_pica::raster;
 use xenoglot_pica::renderer::Renderer;
@@ -59,8 +59,9 @@ pub struct Row {
 /// What becomes of a frame.
 type Show<R> = fn(&mut Gpu<R>, &mut Regions, Shown) -> Result<()>;
 
-/// Plays the scenes in four ways: on the processor; on the device with all that was drawn in guest memory after each call, as
-/// for memory that is not tracked; with guest memory tracked and the frames read; and with the frames left on the device.
+/// Plays the scenes in five ways: on the processor; on the device with all that was drawn in guest memory after each call, as
+/// for memory that is not tracked; with guest memory tracked and the frames read; with the frames left on the device; and so with
+/// all triangles set up and binned there.
 pub fn measure(host: &Host, quick: bool) -> Result<Report> {
     let frames = if quick { 2 } else { 20 };
     let all = BEFORE + frames;
@@ -75,6 +76,8 @@ pub fn measure(host: &Host, quick: bool) -> Result<Report> {
         rows.push(play(scene, "gpu, untracked", capture, host.renderer()?, false, read)?);
         rows.push(play(scene, "gpu, read", capture, host.renderer()?, true, read)?);
         rows.push(play(scene, "gpu, shown", capture, host.renderer()?, true, present)?);
+        let on_device = host.renderer_with(Triangles::Device)?;
+        rows.push(play(scene, "gpu, set up there", capture, on_device, true, present)?);
     }
     Ok(Report { device: host.name().into(), frames, rows })
 }
@@ -144,12 +147,12 @@ impl fmt::Display for Report {
         writeln!(f, "means of {} frames on {}; bytes of a frame", self.frames, self.device)?;
         writeln!(
             f,
-            "{:<18}{:<16}{:>9}{:>12}{:>12}{:>12}{:>8}{:>8}",
+            "{:<18}{:<18}{:>9}{:>12}{:>12}{:>12}{:>8}{:>8}",
             "scene", "way", "ms", "up", "down", "commands", "submit", "wait"
         )?;
         for row in &self.rows {
             let Row { scene, way, time, uploaded, downloaded, commands, submissions, waits } = row;
-            write!(f, "{scene:<18}{way:<16}{time:>9.2}{uploaded:>12.0}{downloaded:>12.0}")?;
+            write!(f, "{scene:<18}{way:<18}{time:>9.2}{uploaded:>12.0}{downloaded:>12.0}")?;
             writeln!(f, "{commands:>12.0}{submissions:>8.1}{waits:>8.1}")?;
         }
         Ok(())

@@ -298,7 +298,8 @@ fn play_on_gpu(args: &Args, capture: &Capture) -> Result<Outcome> {
     let scale = Scale::new(args.scale).ok_or_else(|| usage("--scale is from 1 to 8 for captures"))?;
     let compilation = if args.background { Compilation::Background } else { Compilation::Blocking };
     let programs = Arc::new(Programs::new(&device(args)?, compilation));
-    let mut renderer = HostRenderer::with_options(programs, Options { scale, chip: args.chip() })?;
+    let options = Options { scale, chip: args.chip(), ..Options::default() };
+    let mut renderer = HostRenderer::with_options(programs, options)?;
     let folders = Arc::new(Folders::new(args.dump_textures.clone(), args.textures.clone()));
     if folders.are_asked_for() {
         let folders = Arc::clone(&folders);

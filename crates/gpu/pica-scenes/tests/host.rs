@@ -6,12 +6,12 @@ use std::time::{Duration, Instant};
 
 use xenoglot_capture::Capture;
 use xenoglot_host::{Compilation, Device, DeviceOptions};
-use xenoglot_pica::host::{HostRenderer, Options, Programs};
+use xenoglot_pica::host::{HostRenderer, Options, Programs, Triangles};
 use xenoglot_pica::raster;
 use xenoglot_pica::regs::Registers;
 use xenoglot_pica::renderer::{Draw, OutOfPixels, Renderer};
 use xenoglot_pica::replay::{Image, Limits, Player};
-use xenoglot_pica::report::Report;
+use xenoglot_pica::report::{Error, Report};
 use xenoglot_pica_scenes::{Params, SCENES, Scene};
 use xenoglot_testgen::skip::skip;
 
@@ -53,16 +53,23 @@ fn scenes_are_those_of_the_cpu_renderer() {
     for scene in SCENES {
         let capture = capture(scene);
         let (expected, _) = play(&capture, raster::Renderer::new());
-        let (got, report) = play(&capture, HostRenderer::new(Arc::clone(&programs)).unwrap());
-        assert_eq!((report.errors, report.detours), (0, 0), "{}: {:?}", scene.name, report.messages);
         let pixels: usize = expected.iter().map(|image| image.rgba.len() / 4).sum();
-        let [any, more] = differences(&expected, &got);
-        println!("{:14}{pixels:>8} pixels, {any} differ, {more} by more than 1", scene.name);
-        if device.name().contains("llvmpipe") {
-            assert_eq!(any, 0, "{}", scene.name);
+        for triangles in [Triangles::ByCount, Triangles::Processor, Triangles::Device] {
+            let options = Options { triangles, ..Options::default() };
+            let renderer = HostRenderer::with_options(Arc::clone(&programs), options).unwrap();
+            let (got, report) = play(&capture, renderer);
+            assert_eq!((report.errors, report.detours), (0, 0), "{}: {:?}", scene.name, report.messages);
+            let [any, more] = differences(&expected, &got);
+            println!(
+                "{:14}{pixels:>8} pixels, {any} differ, {more} by more than 1, {triangles:?}",
+                scene.name
+            );
+            if device.name().contains("llvmpipe") {
+                assert_eq!(any, 0, "{}, {triangles:?}", scene.name);
+            }
+            // Beyond one, only where a texel, a table's entry or a fraction is chosen the other way.
+            assert!(more * 1000 <= pixels, "{}, {triangles:?}", scene.name);
         }
-        // Beyond one, only where a texel, a table's entry or a fraction is chosen the other way.
-        assert!(more * 1000 <= pixels, "{}", scene.name);
     }
 }
 
@@ -115,4 +122,36 @@ fn prepared_states_are_not_waited_for() {
     assert!(prepared[0] > 0 && prepared[2] == 0, "{prepared:?}");
     let (_, report) = play(&capture, HostRenderer::new(Arc::clone(&programs)).unwrap());
     assert_eq!((report.errors, report.detours, programs.counts()), (0, 0, prepared));
+}
+
+/// What was on a device that is lost is an error; all after it is the CPU renderer's, whoever was to set triangles up.
+#[test]
+fn the_processor_goes_on_where_a_device_is_lost() {
+    let capture = Scene::find("batch").unwrap().build(Params { frames: Some(4), count: None });
+    let mut reference = Player::new(&capture, raster::Renderer::new(), Limits::default()).unwrap();
+    let expected: Vec<Image> = std::iter::from_fn(|| reference.next_frame()).map(Result::unwrap).collect();
+    for triangles in [Triangles::Processor, Triangles::Device] {
+        // Of its own: others go on with theirs.
+        let Some(device) = device() else { return };
+        let programs = Arc::new(Programs::new(&device, Compilation::Blocking));
+        let options = Options { triangles, ..Options::default() };
+        let renderer = HostRenderer::with_options(programs, options).unwrap();
+        let mut player = Player::new(&capture, renderer, Limits::default()).unwrap();
+        let first = player.next_frame().unwrap().unwrap();
+        if device.name().contains("llvmpipe") {
+            assert_eq!(first.rgba, expected[0].rgba);
+        }
+        assert_eq!(player.take_report().errors, 0);
+        device.wgpu().0.destroy();
+        player.next_frame().unwrap().unwrap();
+        let report = player.take_report();
+        let is_lost =
+            report.messages.iter().any(|message| matches!(message, Error::Lost(_) | Error::Detour(_)));
+        assert!(is_lost, "{triangles:?}: {:?}", report.messages);
+        for expected in &expected[2..] {
+            assert_eq!(player.next_frame().unwrap().unwrap().rgba, expected.rgba, "{triangles:?}");
+        }
+        let report = player.take_report();
+        assert!(report.errors == 0 && report.detours > 0, "{triangles:?}: {report:?}");
+    }
 }

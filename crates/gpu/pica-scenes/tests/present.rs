@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use xenoglot_host::{Compilation, Device, DeviceOptions};
 use xenoglot_pica::gpu::Gpu;
-use xenoglot_pica::host::{HostRenderer, PresentError, Programs};
+use xenoglot_pica::host::{HostRenderer, Options, PresentError, Programs, Triangles};
 use xenoglot_pica::lcd::{Frame, FrameError, Gamma};
 use xenoglot_pica::memory::{FCRAM, Memory, Regions, VRAM};
 use xenoglot_pica::replay::Operation;
@@ -12,10 +12,11 @@ use xenoglot_pica_scenes::{Params, Scene};
 use xenoglot_testgen::rng::Rng;
 use xenoglot_testgen::skip::skip;
 
-fn renderer() -> Option<HostRenderer> {
+fn renderer(options: Options) -> Option<HostRenderer> {
     match Device::open(&DeviceOptions::from_env()) {
         Ok(device) => {
-            Some(HostRenderer::new(Arc::new(Programs::new(&device, Compilation::Blocking))).unwrap())
+            let programs = Arc::new(Programs::new(&device, Compilation::Blocking));
+            Some(HostRenderer::with_options(programs, options).unwrap())
         }
         Err(error) => {
             skip(&error.to_string());
@@ -26,7 +27,7 @@ fn renderer() -> Option<HostRenderer> {
 
 #[test]
 fn frames_of_any_shape_are_those_of_the_processor() {
-    let Some(mut renderer) = renderer() else { return };
+    let Some(mut renderer) = renderer(Options::default()) else { return };
     let mut rng = Rng::new(5);
     let mut memory = Regions::new();
     memory.set_tracked(true);
@@ -67,8 +68,20 @@ fn frames_of_any_shape_are_those_of_the_processor() {
 /// A scene's frames on the screen: the bytes that cross are those of its commands.
 #[test]
 fn nothing_comes_back_for_a_scene_that_only_presents() {
-    let Some(renderer) = renderer() else { return };
-    let capture = Scene::find("multitexture").unwrap().build(Params { frames: Some(4), count: None });
+    nothing_comes_back("multitexture", Options::default());
+}
+
+/// Nor where the device sets triangles up and bins them: of one draw of thousands, of many, of clipped ones.
+#[test]
+fn nothing_comes_back_for_triangles_that_the_device_sets_up() {
+    for scene in ["batch", "cubes", "mirror"] {
+        nothing_comes_back(scene, Options { triangles: Triangles::Device, ..Options::default() });
+    }
+}
+
+fn nothing_comes_back(scene: &str, options: Options) {
+    let Some(renderer) = renderer(options) else { return };
+    let capture = Scene::find(scene).unwrap().build(Params { frames: Some(4), count: None });
     let mut memory = Regions::console(48 << 20);
     memory.set_tracked(true);
     for block in &capture.memory {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use xenoglot_capture::Capture;
 use xenoglot_host::{Compilation, Device, DeviceOptions};
 use xenoglot_pica::gpu::Gpu;
-use xenoglot_pica::host::{HostRenderer, Options, Programs, Scale};
+use xenoglot_pica::host::{HostRenderer, Options, Programs, Scale, Triangles};
 use xenoglot_pica::memory::{FCRAM, Mark, Memory, PAGE, Regions, VRAM};
 use xenoglot_pica::raster::{self, Chip, Reference};
 use xenoglot_pica::renderer::{Detour, Renderer};
@@ -126,6 +126,16 @@ fn the_cache_does_not_show() {
     play_captures(property::budget(CAPTURES, CAPTURES * 100), Options::default());
 }
 
+/// Nor is it seen who sets triangles up and finds out which tiles they touch.
+#[test]
+fn the_device_sets_up_and_bins_as_the_processor_does() {
+    for (samples, chip) in [(1, Chip::default()), (2, Chip::ALL)] {
+        let scale = Scale::new(samples).unwrap();
+        let options = Options { scale, chip, triangles: Triangles::Device };
+        play_captures(property::budget(30, CAPTURES * 10), options);
+    }
+}
+
 /// What is in guest memory after a flush does not depend on the scale.
 #[test]
 fn the_scale_does_not_show_in_memory() {
@@ -139,7 +149,7 @@ fn the_scale_does_not_show_in_memory() {
 #[test]
 fn registers_are_obeyed_on_the_device_too() {
     for samples in [1, 2] {
-        let options = Options { scale: Scale::new(samples).unwrap(), chip: Chip::ALL };
+        let options = Options { scale: Scale::new(samples).unwrap(), chip: Chip::ALL, ..Options::default() };
         play_captures(property::budget(20, CAPTURES), options);
     }
 }
@@ -148,7 +158,7 @@ fn registers_are_obeyed_on_the_device_too() {
 #[test]
 fn models_are_the_same_with_both_renderers() {
     for samples in [1, 2] {
-        let options = Options { scale: Scale::new(samples).unwrap(), chip: Chip::ALL };
+        let options = Options { scale: Scale::new(samples).unwrap(), chip: Chip::ALL, ..Options::default() };
         let report = play(property::budget(20, CAPTURES * 10), options, random::modelled);
         let Some(report) = report else { return };
         let modelled =

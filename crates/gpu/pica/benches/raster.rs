@@ -1,39 +1,22 @@
 //! Rates of the CPU renderer in the scenes of vectors/picagpu/PEERS.md, from the clipper on: full-screen quads in
 //! pixels per second, small triangles in triangles per second.
 
+mod common;
+
 use std::hint::black_box;
 
+use common::*;
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use xenoglot_pica::early_depth::EarlyDepth;
-use xenoglot_pica::memory::{FCRAM, Memory, Regions, VRAM};
+use xenoglot_pica::memory::{Memory, Regions};
 use xenoglot_pica::raster::Renderer;
 use xenoglot_pica::regs::{self, Registers};
 use xenoglot_pica::renderer::{Draw, Renderer as _};
 use xenoglot_pica::tables::Tables;
-use xenoglot_pica::vertex::{Triangle, Vertex};
+use xenoglot_pica::vertex::Triangle;
 
-const SIDE: u32 = 512;
 const QUADS: usize = 8;
 const TRIANGLES: usize = 32_768;
-const DEPTH_BUFFER: u32 = VRAM + SIDE * SIDE * 4;
-const TEXTURE: u32 = FCRAM;
-/// 256 as float24.
-const HALF_SIDE: u32 = 71 << 16;
-const MINUS_ONE: u32 = 1 << 23 | 63 << 16;
-
-/// A stage that passes on what came before, and one that takes sources 1 times 2 in colour and alpha.
-const PREVIOUS: u32 = 0x000f_000f;
-const MODULATE: u32 = 1 << 16 | 1;
-
-fn vertex(x: f32, y: f32, z: f32, shade: f32) -> Vertex {
-    let mut values = [0.0; 24];
-    values[..4].copy_from_slice(&[x, y, z, 1.0]);
-    values[4..8].copy_from_slice(&[0.1 * x, 0.1 * y, 0.0, 1.0]);
-    values[8..12].copy_from_slice(&[shade, 1.0 - shade, 0.5, 0.75]);
-    values[12..14].copy_from_slice(&[(x + 1.0) * 0.5, (y + 1.0) * 0.5]);
-    values[18..21].copy_from_slice(&[-x, -y, 1.0]);
-    Vertex { values }
-}
 
 /// Quads over the whole screen, all at one depth.
 fn quads() -> Vec<Triangle> {
@@ -55,53 +38,6 @@ fn small_triangles(legs: [f32; 2]) -> Vec<Triangle> {
         [(x, y), (x + legs[0] * pixel, y), (x, y + legs[1] * pixel)].map(|(x, y)| vertex(x, y, -0.5, 0.5))
     };
     (0..TRIANGLES).map(triangle).collect()
-}
-
-/// A 512x512 target of RGBA8 and D24S8; the fragment is the vertex colour.
-fn flat() -> Registers {
-    let mut regs = Registers::default();
-    let set = [
-        (regs::VIEWPORT_HALF_WIDTH, HALF_SIDE),
-        (regs::VIEWPORT_HALF_HEIGHT, HALF_SIDE),
-        (regs::DEPTH_SCALE, MINUS_ONE),
-        (regs::DEPTH_MODE, 1),
-        (regs::COMBINER0, 0),
-        (regs::COMBINER1, PREVIOUS),
-        (regs::COMBINER2, PREVIOUS),
-        (regs::COMBINER3, PREVIOUS),
-        (regs::COMBINER4, PREVIOUS),
-        (regs::COMBINER5, PREVIOUS),
-        (regs::FRAGMENT_MODE, 1 << 8),
-        (regs::BLENDING, 0x0101_0000),
-        (regs::DEPTH_TEST, 0xf << 8),
-        (regs::COLOR_WRITE, 0xf),
-        (regs::DEPTH_WRITE, 3),
-        (regs::DEPTH_FORMAT, 3),
-        (regs::COLOR_ADDRESS, VRAM / 8),
-        (regs::DEPTH_ADDRESS, DEPTH_BUFFER / 8),
-        (regs::FRAMEBUFFER_SIZE, (SIDE - 1) << 12 | SIDE),
-        (regs::LIGHTING_DISABLE, 1),
-    ];
-    set.into_iter().for_each(|(register, value)| regs.set(register, value));
-    regs
-}
-
-/// The same with a 256x256 RGBA8 texture, depth test and alpha blending.
-fn textured() -> Registers {
-    let mut regs = flat();
-    let set = [
-        (regs::TEXTURE_UNITS, 1),
-        (regs::TEXTURE0 + 1, 256 << 16 | 256),
-        (regs::TEXTURE0 + 2, 2 << 12 | 2 << 8),
-        (regs::TEXTURE0 + 4, TEXTURE / 8),
-        (regs::COMBINER0, 0x0030_0030),
-        (regs::COMBINER0 + 2, MODULATE),
-        (regs::BLENDING, 0x7676_0000),
-        // Greater or equal: every quad is drawn.
-        (regs::DEPTH_TEST, 0x1f << 8 | 7 << 4 | 1),
-    ];
-    set.into_iter().for_each(|(register, value)| regs.set(register, value));
-    regs
 }
 
 /// The same with two lights and the table D0.
@@ -158,7 +94,7 @@ impl Bench {
             tables: &self.tables,
             memory: &mut self.memory,
             early_depth: &mut EarlyDepth::default(),
-            triangles,
+            triangles: triangles.into(),
             pixels: &mut u64::MAX.clone(),
         });
         drawn.expect("there are pixels left");

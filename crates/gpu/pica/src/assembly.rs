@@ -58,15 +58,16 @@ impl Assembly {
         self.reversed = true;
     }
 
-    /// Takes vertices and hands out the triangles they complete.
-    pub fn push<'v>(
+    /// Takes vertices by number and hands out the triangles they complete. `kept` are the numbers of the vertices in the buffer; gives
+    /// those of the ones that are in it then, which the caller puts there.
+    #[must_use]
+    pub fn push(
         &mut self,
-        vertices: impl IntoIterator<Item = &'v Vertex>,
-        mut triangle: impl FnMut([&Vertex; 3]),
-    ) {
-        // Vertices stay where they are until there are no more.
-        let kept = self.slots;
-        let [mut first, mut second] = [&kept[0], &kept[1]];
+        kept: [u32; 2],
+        vertices: impl IntoIterator<Item = u32>,
+        mut triangle: impl FnMut([u32; 3]),
+    ) -> [u32; 2] {
+        let [mut first, mut second] = kept;
         for vertex in vertices {
             match self.topology {
                 Topology::List | Topology::Geometry => match self.next {
@@ -95,7 +96,7 @@ impl Assembly {
                 }
             }
         }
-        self.slots = [*first, *second];
+        [first, second]
     }
 }
 
@@ -103,11 +104,13 @@ impl Assembly {
 mod tests {
     use super::*;
 
+    /// The first value of a vertex is its number.
     fn triangles(assembly: &mut Assembly, vertices: impl IntoIterator<Item = u8>) -> Vec<[u8; 3]> {
-        let number = |v: &Vertex| v.values[0] as u8;
-        let vertices: Vec<_> = vertices.into_iter().map(|n| Vertex { values: [n.into(); 24] }).collect();
+        let kept = assembly.slots.map(|vertex| vertex.values[0] as u32);
         let mut triangles = Vec::new();
-        assembly.push(&vertices, |t| triangles.push(t.map(number)));
+        let vertices = vertices.into_iter().map(u32::from);
+        let kept = assembly.push(kept, vertices, |t| triangles.push(t.map(|number| number as u8)));
+        assembly.slots = kept.map(|number| Vertex { values: [number as f32; 24] });
         triangles
     }
 

@@ -11,7 +11,7 @@ use crate::shader::{
     Arrays, Bank, Batch, EngineError, Engines, Event, Fallback, Feed, GeometryUnit, Inputs, Kind, Packed,
     Program, Row, Served, Shader, Unit,
 };
-use crate::vertex::{OutputMap, Triangle, Vertex};
+use crate::vertex::{Mesh, OutputMap, Vertex};
 use crate::vertex_loader::{Loader, Source, attribute_base};
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -117,9 +117,10 @@ pub(crate) struct Stages {
     items: Vec<Item>,
     inputs: Packed,
     outputs: Packed,
+    /// Shaded vertices, with those that the assembly has kept.
     shaded: Vec<Vertex>,
-    /// The corners of triangles.
-    corners: Vec<Vertex>,
+    /// Triangles by the numbers of these.
+    corners: Vec<[u32; 3]>,
 }
 
 /// What a draw may still use, and where it reports.
@@ -162,7 +163,7 @@ impl Account<'_> {
 }
 
 /// Gets the triangles of a draw block by block, and takes pixels off a budget as a renderer does.
-pub(crate) type Sink<'a> = dyn FnMut(&mut dyn Memory, &[Triangle], &mut u64) -> Result<(), OutOfPixels> + 'a;
+pub(crate) type Sink<'a> = dyn FnMut(&mut dyn Memory, Mesh<'_>, &mut u64) -> Result<(), OutOfPixels> + 'a;
 
 impl Stages {
     /// Units after reset, with these engines.
@@ -310,13 +311,30 @@ impl Stages {
                 self.shaded.resize(outputs.vertices(), Vertex::default());
                 let shaded = self.shaded.iter_mut().enumerate();
                 shaded.for_each(|(n, vertex)| map.set(outputs.vertex(n), vertex));
+                let count = self.shaded.len() as u32;
+                let kept = self.keep();
                 let items = self.items.iter().filter_map(|item| match *item {
-                    Item::Vertex(n) => self.shaded.get(n as usize),
+                    Item::Vertex(n) => (n < count).then_some(n),
                     Item::Count(_) => None,
                 });
-                self.assembly.push(items, |triangle| add(&mut self.corners, triangle));
+                let kept = self.assembly.push(kept, items, |triangle| self.corners.push(triangle));
+                self.put_back(kept);
                 self.send(memory, account, sink);
             }
+        }
+    }
+
+    /// Puts the vertices that the assembly has behind the shaded ones; their numbers.
+    fn keep(&mut self) -> [u32; 2] {
+        let first = self.shaded.len() as u32;
+        self.shaded.extend(self.assembly.slots);
+        [first, first + 1]
+    }
+
+    /// Puts vertices into the assembly.
+    fn put_back(&mut self, kept: [u32; 2]) {
+        for (slot, number) in self.assembly.slots.iter_mut().zip(kept) {
+            self.shaded.get(number as usize).into_iter().for_each(|vertex| *slot = *vertex);
         }
     }
 
@@ -376,21 +394,25 @@ impl Stages {
         feeds.clear();
         let Some(events) = account.settle(served, count, sent) else { return false };
         account.report.invocations += count;
+        self.shaded.clear();
+        let mut kept = self.keep();
         for event in events {
             match event {
                 Event::Winding => self.assembly.reverse(),
                 Event::Vertex(outputs) => {
-                    let vertex = map.vertex(Row::whole(&outputs.map(|v| v.map(f32::from_bits))));
-                    self.assembly.push([&vertex], |triangle| add(&mut self.corners, triangle));
+                    let number = self.shaded.len() as u32;
+                    self.shaded.push(map.vertex(Row::whole(&outputs.map(|v| v.map(f32::from_bits)))));
+                    kept = self.assembly.push(kept, [number], |triangle| self.corners.push(triangle));
                 }
             }
         }
+        self.put_back(kept);
         self.send(memory, account, sink);
         true
     }
 
     fn send(&mut self, memory: &mut dyn Memory, account: &mut Account, sink: &mut Sink) {
-        let triangles: &[Triangle] = self.corners.as_chunks().0;
+        let triangles = Mesh::new(&self.shaded, &self.corners);
         account.report.triangles += triangles.len() as u64;
         if !triangles.is_empty() {
             let (pixels, error) = account.budget.pixels(|left| sink(memory, triangles, left));
@@ -449,13 +471,6 @@ pub(crate) fn vertex_spans(
         _ => None,
     });
     spans.collect()
-}
-
-/// Adds a triangle's corners, each copied once.
-fn add(corners: &mut Vec<Vertex>, triangle: [&Vertex; 3]) {
-    for vertex in triangle {
-        corners.extend_from_slice(std::slice::from_ref(vertex));
-    }
 }
 
 /// Tells counts from vertices in the indices of a draw; what is shaded must be known before the geometry stage runs.

@@ -8,7 +8,7 @@ use crate::regs::Registers;
 use crate::report::Report;
 use crate::tables::Tables;
 use crate::transfer::Job;
-use crate::vertex::Triangle;
+use crate::vertex::{Mesh, Triangle};
 use std::ops::Range;
 use thiserror::Error;
 
@@ -28,7 +28,7 @@ pub struct Draw<'a> {
     /// The early depth test's buffer.
     pub early_depth: &'a mut EarlyDepth,
     /// As they are handed to the clipper, in order.
-    pub triangles: &'a [Triangle],
+    pub triangles: Mesh<'a>,
     /// Bounds the work, in pixels: what a renderer looks at is taken off it.
     pub pixels: &'a mut u64,
 }
@@ -37,7 +37,7 @@ impl Draw<'_> {
     /// The same draw for another to do.
     pub fn again(&mut self) -> Draw<'_> {
         let Draw { regs, tables, memory, early_depth, triangles, pixels } = self;
-        Draw { regs, tables, memory: &mut **memory, early_depth, triangles, pixels }
+        Draw { regs, tables, memory: &mut **memory, early_depth, triangles: *triangles, pixels }
     }
 }
 
@@ -198,7 +198,7 @@ pub struct Recorder<R> {
 
 impl<R: Renderer> Renderer for Recorder<R> {
     fn draw(&mut self, draw: Draw<'_>) -> Result<(), OutOfPixels> {
-        self.triangles.extend_from_slice(draw.triangles);
+        self.triangles.extend(draw.triangles.iter().map(|vertices| vertices.map(|vertex| *vertex)));
         self.inner.draw(draw)
     }
 

@@ -15,6 +15,63 @@ pub struct Vertex {
 /// Three vertices after primitive assembly, before clipping, culling and the quaternion's sign.
 pub type Triangle = [Vertex; 3];
 
+/// Triangles whose vertices may be shared.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Mesh<'a> {
+    vertices: &'a [Vertex],
+    /// By number; nothing if no vertex is shared.
+    corners: Option<&'a [[u32; 3]]>,
+}
+
+impl<'a> From<&'a [Triangle]> for Mesh<'a> {
+    fn from(triangles: &'a [Triangle]) -> Mesh<'a> {
+        Mesh { vertices: triangles.as_flattened(), corners: None }
+    }
+}
+
+impl<'a> Mesh<'a> {
+    /// Triangles by the numbers of their vertices. One with a number that there is not is left out.
+    pub fn new(vertices: &'a [Vertex], corners: &'a [[u32; 3]]) -> Mesh<'a> {
+        Mesh { vertices, corners: Some(corners) }
+    }
+
+    /// How many triangles.
+    pub fn len(&self) -> usize {
+        self.corners.map_or(self.vertices.len() / 3, <[[u32; 3]]>::len)
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The vertices, some of which may be in no triangle.
+    pub fn vertices(&self) -> &'a [Vertex] {
+        self.vertices
+    }
+
+    /// Triangles by the numbers of their vertices.
+    pub fn corners(&self) -> impl Iterator<Item = [u32; 3]> + use<'a> {
+        let corners = self.corners;
+        (0..self.len()).filter_map(move |n| match corners {
+            Some(corners) => corners.get(n).copied(),
+            None => Some([0, 1, 2].map(|vertex| 3 * n as u32 + vertex)),
+        })
+    }
+
+    /// The vertices of these numbers.
+    pub fn triangle(&self, [a, b, c]: [u32; 3]) -> Option<[&'a Vertex; 3]> {
+        let vertex = |number: u32| self.vertices.get(number as usize);
+        Some([vertex(a)?, vertex(b)?, vertex(c)?])
+    }
+
+    /// The triangles.
+    pub fn iter(&self) -> impl Iterator<Item = [&'a Vertex; 3]> + use<'a> {
+        let mesh = *self;
+        self.corners().filter_map(move |numbers| mesh.triangle(numbers))
+    }
+}
+
 /// Semantics that mean something; the vertex's other values are 0.
 const SEMANTICS: u32 = 0xff_ffff & !(1 << 17 | 1 << 21);
 /// What is no semantic.

@@ -92,7 +92,14 @@ impl Scene {
         let (regs, memory, pixels) = (&self.regs, &mut self.memory, &mut (1 << 20));
         let early_depth = &mut self.early_depth;
         renderer
-            .draw(Draw { regs, tables: &self.tables, memory, early_depth, triangles: &triangles, pixels })
+            .draw(Draw {
+                regs,
+                tables: &self.tables,
+                memory,
+                early_depth,
+                triangles: triangles.as_slice().into(),
+                pixels,
+            })
             .unwrap();
         move |x, y| {
             let address = buffer + 4 * pixel_index(x, SIDE - 1 - y, SIDE / 8);

@@ -49,7 +49,7 @@ fn draw(texture: u32, triangles: &[Triangle], mut pixels: u64) -> Option<u64> {
         tables: &tables,
         memory: &mut memory,
         early_depth: &mut EarlyDepth::default(),
-        triangles,
+        triangles: triangles.into(),
         pixels: &mut pixels,
     });
     assert!(drawn.is_ok() || pixels == 0);

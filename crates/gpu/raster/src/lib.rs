@@ -20,6 +20,7 @@
 //! | `grid` | tiles, bins, and where their bitmaps lie |
 //! | `coverage` | what binning asks of a primitive |
 //! | `edges` | triangles with sub-pixel edges: setup, spans, which tiles they touch |
+//! | `half_planes` | triangles as three linear functions, as chips with weights have them: which tiles they touch |
 //! | `ops` | the arithmetic that pixel rules are written in, and its engines: a pixel, sixteen pixels, IR |
 //! | `tile_program` | pixel rules as programs of the IR that draw tiles (feature `ir`) |
 //! | `shade_program` | pixel rules in two halves: shading apart, in any order, then depth and blending in order (feature `ir`) |
@@ -34,6 +35,7 @@ mod coverage;
 pub mod cpu;
 pub mod edges;
 mod grid;
+mod half_planes;
 #[cfg(feature = "host")]
 pub mod host;
 pub mod ops;
@@ -46,3 +48,4 @@ pub mod wgsl;
 pub use coverage::Coverage;
 pub use edges::Edges;
 pub use grid::{BIN, Bounds, Grid, TILE};
+pub use half_planes::HalfPlanes;

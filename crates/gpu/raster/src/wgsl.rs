@@ -12,6 +12,7 @@ pub fn binning(tile: u32, shape: Shape, joining: Joining) -> String {
     let touches = match shape {
         Shape::Boxes => include_str!("boxes.wgsl"),
         Shape::Edges => include_str!("edges.wgsl"),
+        Shape::HalfPlanes => include_str!("half_planes.wgsl"),
     };
     let entries = match joining {
         Joining::Plain => include_str!("binning.wgsl"),
@@ -62,6 +63,8 @@ pub enum Shape {
     Boxes,
     /// [`crate::Edges::words`] of each, at the start of its record.
     Edges,
+    /// [`crate::HalfPlanes::words`] of each, at the start of its record.
+    HalfPlanes,
 }
 
 /// Functions that say where the words of a tile of [`crate::TILE`] pixels a side are: `tile_base(grid, tile)`,

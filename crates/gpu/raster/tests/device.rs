@@ -3,7 +3,7 @@
 use xenoglot_host::{Commands, Device, DeviceOptions};
 use xenoglot_raster::host::Binner;
 use xenoglot_raster::wgsl::{Joining, Shape};
-use xenoglot_raster::{Bounds, Edges, Grid, TILE, cpu};
+use xenoglot_raster::{Bounds, Edges, Grid, HalfPlanes, TILE, cpu};
 use xenoglot_testgen::property;
 use xenoglot_testgen::rng::Rng;
 use xenoglot_testgen::skip::skip;
@@ -93,6 +93,53 @@ fn edges_are_binned_by_their_spans() {
                 [grid.bin_words(), grid.words()].map(|words| device.buffer(4 * words).unwrap());
             let mut commands = Commands::default();
             binner.record(&device, &mut commands, &grid, (&records, Edges::WORDS), &bins, &tiles).unwrap();
+            commands.submit(&device).unwrap();
+            let read = device.read(&[(&tiles, 0..4 * grid.words())]).unwrap();
+            assert!(read[0] == expected.words(), "{joining:?}, {grid:?}");
+        }
+    }
+}
+
+#[test]
+fn half_planes_are_binned_by_their_functions() {
+    let device = match Device::open(&DeviceOptions::from_env()) {
+        Ok(device) => device,
+        Err(error) => return skip(&error.to_string()),
+    };
+    let mut rng = property::rng(3);
+    for (size, primitives, tile) in [([256, 192], 700, 8), ([400, 240], 1025, 8), ([200, 130], 300, 16)] {
+        let grid = Grid { size, primitives, tile };
+        let screen = Bounds { low: [0; 2], high: size.map(|pixels| pixels as i32 - 1) };
+        let all: Vec<HalfPlanes> = (0..primitives)
+            .map(|number| {
+                let corners = [0; 3].map(|_| size.map(|pixels| rng.below(16 * pixels) as i32));
+                let functions = [0, 1, 2].map(|i| {
+                    let [[ax, ay], [bx, by]] = [corners[i], corners[(i + 1) % 3]];
+                    [ax * by - bx * ay, 16 * (ay - by), 16 * (bx - ax)]
+                });
+                let [mut at, right, down] = [0, 1, 2].map(|part| functions.map(|function| function[part]));
+                // Some whose values wrap around.
+                if number % 31 == 0 {
+                    at = at.map(|at| at ^ i32::MIN);
+                }
+                let bounds = screen.intersect(&bounds(&mut rng, size));
+                let bounds = if number % 3 == 0 { bounds } else { screen };
+                HalfPlanes { at, right, down, bounds, reach: 8 * (number % 2) as u16 }
+            })
+            .filter(|of| !of.bounds.is_empty())
+            .collect();
+        let grid = Grid { primitives: all.len() as u32, ..grid };
+        let words: Vec<u32> = all.iter().flat_map(HalfPlanes::words).collect();
+        let records = device.buffer_of(&words).unwrap();
+        let expected = cpu::bin(&grid, &all);
+        for joining in joinings(&device) {
+            let binner = Binner::joining(&device, tile, Shape::HalfPlanes, joining).unwrap();
+            let [bins, tiles] =
+                [grid.bin_words(), grid.words()].map(|words| device.buffer(4 * words).unwrap());
+            let mut commands = Commands::default();
+            binner
+                .record(&device, &mut commands, &grid, (&records, HalfPlanes::WORDS), &bins, &tiles)
+                .unwrap();
             commands.submit(&device).unwrap();
             let read = device.read(&[(&tiles, 0..4 * grid.words())]).unwrap();
             assert!(read[0] == expected.words(), "{joining:?}, {grid:?}");

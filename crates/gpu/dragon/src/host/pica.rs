@@ -22,7 +22,7 @@ use xenoglot_pica::regs::{self, Registers};
 use xenoglot_pica::renderer::{Draw, OutOfPixels, Renderer};
 use xenoglot_pica::replay::{Error as ReplayError, Limits, Player};
 use xenoglot_pica::texture::{Format, Texture, TileCache};
-use xenoglot_pica::vertex::{Triangle, Vertex};
+use xenoglot_pica::vertex::Vertex;
 use xenoglot_pica_shader::float::F24;
 use xenoglot_vpu::asm::{AsmError, assemble};
 
@@ -257,7 +257,7 @@ impl Taken {
         };
         let keep = registers.bits(regs::CULLING, 0, 2);
         let mut triangles = Vec::new();
-        for triangle in draw.triangles {
+        for triangle in draw.triangles.iter() {
             let polygon = clip(triangle);
             let color = |v: &Vertex| {
                 let own = [v.values[8], v.values[9], v.values[10], v.values[11]];
@@ -489,7 +489,7 @@ impl Vertices {
 }
 
 /// The part of a triangle in the viewport: x and y from -w to w, z from -w to 0, w positive. At most ten corners.
-fn clip(triangle: &Triangle) -> Vec<Vertex> {
+fn clip(triangle: [&Vertex; 3]) -> Vec<Vertex> {
     const PLANES: [[f32; 5]; 7] = [
         [0.0, 0.0, 0.0, 1.0, -1e-6],
         [1.0, 0.0, 0.0, 1.0, 0.0],
@@ -499,7 +499,7 @@ fn clip(triangle: &Triangle) -> Vec<Vertex> {
         [0.0, 0.0, 1.0, 1.0, 0.0],
         [0.0, 0.0, -1.0, 0.0, 0.0],
     ];
-    let mut polygon = triangle.to_vec();
+    let mut polygon = triangle.map(|vertex| *vertex).to_vec();
     for [a, b, c, d, e] in PLANES {
         let inside = |v: &Vertex| v.values[0] * a + v.values[1] * b + v.values[2] * c + v.values[3] * d + e;
         let mut out = Vec::with_capacity(polygon.len() + 1);

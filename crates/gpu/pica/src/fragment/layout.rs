@@ -108,8 +108,10 @@ pub const SAMPLES: u32 = FIRST_BIN + 4;
 pub const OUTSIDE: u32 = TILES + 16;
 /// Tile programs: reference, input mask and write mask of the stencil test; then a word unused.
 pub const STENCIL: u32 = OUTSIDE + 16;
-/// Tile programs: bytes from plane to plane of the colour buffer and of the depth buffer; then two words unused.
+/// Tile programs: bytes from plane to plane of the colour buffer and of the depth buffer.
 pub const PLANES: u32 = STENCIL + 16;
+/// Tile programs: column and row of the pixel that triangles count from.
+pub const ORIGIN: u32 = PLANES + 8;
 /// Size of the uniform buffer.
 pub const UNIFORM_SIZE: u32 = PLANES + 16;
 

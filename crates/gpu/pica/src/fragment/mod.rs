@@ -51,7 +51,7 @@ mod texture;
 pub mod tile;
 
 pub use key::{Blending, FragmentKey};
-pub use options::{Options, Scale};
+pub use options::{Options, Scale, Triangles};
 
 use xenoglot_ir::{Function, Module, Stage, Value};
 

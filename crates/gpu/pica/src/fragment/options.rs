@@ -33,6 +33,11 @@ impl Scale {
         self.0
     }
 
+    /// How far samples lie from the middle of their pixel, in sixteenths.
+    pub(crate) fn reach(self) -> u16 {
+        if self.0 == 1 { 0 } else { 8 }
+    }
+
     /// Planes: the guest's own pixels and, if there is more than one sample, a plane for each.
     pub(crate) fn planes(self) -> u32 {
         if self.0 == 1 { 1 } else { 1 + self.0 * self.0 }
@@ -45,6 +50,19 @@ impl Default for Scale {
     }
 }
 
+/// Where the triangles of a draw are set up, and where it is found out which tiles of the frame they touch. What is drawn does not
+/// depend on it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Triangles {
+    /// On the device if the draw has many triangles and the device is not the processor itself.
+    #[default]
+    ByCount,
+    /// On the processor.
+    Processor,
+    /// On the device. Draws for which that is not possible are done on the processor.
+    Device,
+}
+
 /// Options of a renderer on the host's GPU.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Options {
@@ -52,4 +70,6 @@ pub struct Options {
     pub scale: Scale,
     /// Registers to obey that the emulator behind the test vectors ignores, as the CPU renderer does with the same value.
     pub chip: Chip,
+    /// Where triangles are set up and binned.
+    pub triangles: Triangles,
 }

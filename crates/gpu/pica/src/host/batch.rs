@@ -7,6 +7,7 @@ use xenoglot_host::{
     Access, Argument, Arguments, Binding, Buffer, Commands, Device, Error, Layout, Program, Texture,
 };
 
+use super::binning::{Binned, Binners, Gathering, Marking};
 use super::kernels::{Kernels, PARAMS, groups};
 use crate::fragment::layout::{
     BIN_BINDING, DEPTH_BINDING, DESTINATION_BINDING, TABLE_BINDING, TEXTURE_BINDING, TRIANGLE_BINDING,
@@ -44,6 +45,17 @@ pub struct Buffers {
     pub color: Buffer,
     /// Depth buffer.
     pub depth: Buffer,
+    /// Triangles and bins that the device made; others are in the batch.
+    pub binned: Option<Binned>,
+}
+
+/// How many bins and planes a draw has.
+#[derive(Clone, Debug)]
+pub enum Groups {
+    /// So many.
+    Direct([u32; 2]),
+    /// As many as the device finds at a byte of a buffer.
+    Indirect(Buffer, u64),
 }
 
 /// Where a step reads words.
@@ -70,9 +82,23 @@ pub struct Batch {
 #[derive(Debug)]
 enum Step {
     Draw(Draw),
+    Mark(Marking),
+    /// With the offset of its parameters, in bytes.
+    Gather(Gathering, u32),
     Kernel(Kernel),
-    Copy { from: Source, part: Range<u64>, to: Buffer, at: u64 },
-    Present { from: Source, levels: Buffer, picture: Texture, offset: u32, groups: [u32; 2] },
+    Copy {
+        from: Source,
+        part: Range<u64>,
+        to: Buffer,
+        at: u64,
+    },
+    Present {
+        from: Source,
+        levels: Buffer,
+        picture: Texture,
+        offset: u32,
+        groups: [u32; 2],
+    },
 }
 
 #[derive(Debug)]
@@ -81,8 +107,7 @@ struct Draw {
     buffers: Buffers,
     /// Of its uniforms and of its triangles, in bytes.
     offsets: [u32; 2],
-    /// Bins and planes.
-    groups: [u32; 2],
+    groups: Groups,
 }
 
 #[derive(Debug)]
@@ -101,7 +126,8 @@ impl Batch {
         self.lists.len() + self.uniforms.len()
     }
 
-    fn place(&mut self, device: &Device, words: &[u32]) -> u32 {
+    /// Adds words to a uniform buffer; gives the byte at which they start.
+    pub fn place(&mut self, device: &Device, words: &[u32]) -> u32 {
         let alignment = (device.uniform_alignment() as usize / 4).max(1);
         let at = self.uniforms.len().next_multiple_of(alignment);
         self.uniforms.resize(at, 0);
@@ -109,19 +135,30 @@ impl Batch {
         at as u32 * 4
     }
 
-    /// Adds a draw of some bins, which are in [`Batch::lists`], and planes.
+    /// Adds a draw whose triangles begin at a byte of their buffer, as [`Batch::place`] gives it for those in the batch. Its bins are
+    /// in [`Batch::lists`], unless the device made them.
     pub fn draw(
         &mut self,
         device: &Device,
         program: Program,
         buffers: Buffers,
-        uniforms: &Uniforms,
-        triangles: &[u32],
-        groups: [u32; 2],
+        (uniforms, triangles): (&Uniforms, u32),
+        groups: Groups,
     ) {
-        let offsets = [uniforms.as_slice(), triangles].map(|words| self.place(device, words));
+        let offsets = [self.place(device, uniforms), triangles];
         self.steps.push(Step::Draw(Draw { program, buffers, offsets, groups }));
         self.draws = true;
+    }
+
+    /// Adds the making of bitmaps.
+    pub fn mark(&mut self, marking: Marking) {
+        self.steps.push(Step::Mark(marking));
+    }
+
+    /// Adds the making of lists of bitmaps.
+    pub fn gather(&mut self, device: &Device, gathering: Gathering) {
+        let offset = self.place(device, gathering.params());
+        self.steps.push(Step::Gather(gathering, offset));
     }
 
     /// Adds a program of [`Kernels`] with so many invocations in each plane.
@@ -166,6 +203,14 @@ impl Batch {
         self.steps.push(Step::Copy { from, part, to: to.clone(), at });
     }
 
+    /// Adds words to [`Batch::lists`]; gives the byte at which they start.
+    pub fn add(&mut self, words: &[u32]) -> u64 {
+        let at = size_of_val(self.lists.as_slice()) as u64;
+        self.lists.extend_from_slice(words);
+        self.lists.resize(self.lists.len().next_multiple_of(4), 0);
+        at
+    }
+
     /// Adds bytes to [`Batch::lists`]; gives the word at which they start.
     pub fn upload(&mut self, bytes: &[u8]) -> u32 {
         let at = self.lists.len();
@@ -182,8 +227,7 @@ impl Batch {
     pub fn record(
         &mut self,
         device: &Device,
-        layout: &Layout,
-        kernels: &Kernels,
+        (layout, kernels, binners): (&Layout, &Kernels, &Binners),
         commands: &mut Commands,
         traffic: &mut Traffic,
     ) -> Result<(), Error> {
@@ -211,14 +255,29 @@ impl Batch {
                     let arguments = match of_draws.get(buffers) {
                         Some(arguments) => arguments.clone(),
                         None => {
-                            let Buffers { tables, textures: [a, b, c], color, depth } = buffers;
-                            let list = [&uniforms, tables, a, b, c, color, depth, &uniforms, &lists];
+                            let Buffers { tables, textures: [a, b, c], color, depth, binned } = buffers;
+                            let (triangles, bins) = match binned {
+                                Some(Binned { triangles, lists }) => (triangles, lists),
+                                None => (&uniforms, &lists),
+                            };
+                            let list = [&uniforms, tables, a, b, c, color, depth, triangles, bins];
                             let arguments = Arguments::new(device, layout, &list)?;
                             of_draws.insert(buffers, arguments.clone());
                             arguments
                         }
                     };
-                    commands.dispatch(program, &arguments, offsets, [groups[0], groups[1], 1]);
+                    match groups {
+                        Groups::Direct([bins, planes]) => {
+                            commands.dispatch(program, &arguments, offsets, [*bins, *planes, 1]);
+                        }
+                        Groups::Indirect(buffer, at) => {
+                            commands.dispatch_indirect(program, &arguments, offsets, (buffer, *at));
+                        }
+                    }
+                }
+                Step::Mark(marking) => traffic.commands += binners.mark(device, commands, marking)?,
+                Step::Gather(gathering, offset) => {
+                    binners.gather(device, commands, gathering, (&uniforms, *offset))?;
                 }
                 Step::Kernel(Kernel { program, from, to, offset, groups }) => {
                     let arguments = match of_kernels.get(&(from, to)) {

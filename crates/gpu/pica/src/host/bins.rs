@@ -1,19 +1,19 @@
 //! Triangles of a draw as tile programs read them: setup on the CPU, then a list of triangles for each tile.
 
+use xenoglot_raster::{Bounds, HalfPlanes};
+
+use super::triangles::{Extent, NotFinite, Stop, take};
 use crate::fragment::Scale;
 use crate::fragment::layout::TRIANGLES_SIZE;
 use crate::fragment::tile::{ATTRIBUTE_BYTES, BIN_BYTES, TRIANGLE_BYTES, TileKey};
-use crate::raster::clip::{Clipped, Clipper, align_quaternions};
-use crate::raster::coverage::{for_tiles, weights_at};
+use crate::raster::clip::Clipper;
+use crate::raster::coverage::{covers, for_tiles};
 use crate::raster::framebuffer::Size;
-use crate::raster::setup::Setup;
+use crate::raster::setup::{LIMIT, Setup};
 use crate::raster::state::State;
 use crate::regs::Registers;
 use crate::renderer::OutOfPixels;
-use crate::vertex::{Triangle, Vertex};
-
-/// z/w of this size and above is left to the CPU renderer.
-const Z_LIMIT: f32 = 1e25;
+use crate::vertex::{Mesh, Vertex};
 
 /// A draw's triangles and bins; memory is kept from draw to draw.
 #[derive(Debug, Default)]
@@ -25,16 +25,12 @@ pub struct Bins {
     records: Vec<u32>,
     triangles: u32,
     /// How far samples lie from the middle of their pixel, in sixteenths.
-    reach: i32,
+    reach: u16,
     /// Tile and triangle, in the order of triangles.
     touched: Vec<(u32, u32)>,
     /// Triangles of each tile, then where its list goes on.
     counts: Vec<u32>,
 }
-
-/// What cannot be drawn.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct NotFinite;
 
 impl Bins {
     /// Takes the triangles of a draw. `pixels` is as [`crate::renderer::Renderer::draw`] has it, with the CPU renderer's
@@ -45,7 +41,7 @@ impl Bins {
         state: &State,
         key: &TileKey,
         scale: Scale,
-        triangles: &[Triangle],
+        triangles: Mesh<'_>,
         pixels: &mut u64,
     ) -> Result<Result<(), OutOfPixels>, NotFinite> {
         self.clipper.configure(regs);
@@ -54,32 +50,11 @@ impl Bins {
         self.records.clear();
         self.touched.clear();
         self.triangles = 0;
-        self.reach = if scale == Scale::ONE { 0 } else { 8 };
-        let lit = state.shading.as_ref().is_some_and(|shading| shading.lighting.is_some());
+        self.reach = scale.reach();
         let mut clipper = std::mem::take(&mut self.clipper);
-        let mut all = || {
-            for triangle in triangles {
-                let aligned = if lit { align_quaternions(triangle) } else { None };
-                let triangle = aligned.as_ref().unwrap_or(triangle);
-                match clipper.clip(triangle) {
-                    Clipped::Whole => self.add(state, triangle.each_ref(), pixels)?,
-                    Clipped::Polygon([]) => {}
-                    Clipped::Polygon([first, rest @ ..]) => {
-                        for pair in rest.windows(2) {
-                            self.add(state, [first, &pair[0], &pair[1]], pixels)?;
-                        }
-                    }
-                }
-            }
-            Ok(())
-        };
-        let done = all();
+        let done = clipper.each(triangles, state.is_lit(), |vertices| self.add(state, vertices, pixels));
         self.clipper = clipper;
-        match done {
-            Ok(()) => Ok(Ok(())),
-            Err(Stop::OutOfPixels) => Ok(Err(OutOfPixels)),
-            Err(Stop::NotFinite) => Err(NotFinite),
-        }
+        Stop::sort(done)
     }
 
     fn add(&mut self, state: &State, vertices: [&Vertex; 3], pixels: &mut u64) -> Result<(), Stop> {
@@ -87,45 +62,40 @@ impl Bins {
         if !setup.prepare(&state.screen, vertices) {
             return Ok(());
         }
-        let Some(left) = pixels.checked_sub(setup.bounds.pixels()) else {
-            *pixels = 0;
-            return Err(Stop::OutOfPixels);
-        };
-        *pixels = left;
+        take(pixels, setup.bounds.pixels())?;
         // The fill rule may leave nothing of a small triangle's weights.
         if setup.weight_sum <= 0 && !covers(setup) {
             return Ok(());
         }
-        if !setup.finite || !setup.z.iter().all(|z| z.abs() < Z_LIMIT) {
+        if !setup.finite || !setup.z.iter().all(|z| z.abs() < LIMIT) {
             return Err(Stop::NotFinite);
         }
         let (touched, triangle, tiles_per_row) =
             (&mut self.touched, self.triangles, state.size.tiles_per_row());
-        for_tiles(setup, state.size, self.reach, |[x, y], _, _| {
+        for_tiles(setup, state.size, self.reach.into(), |[x, y], _, _| {
             touched.push((y * tiles_per_row + x, triangle))
         });
         self.triangles += 1;
-
-        let bounds = &setup.bounds;
-        let range = |first: i32, end: i32| (first as u32 & 0xffff) | (end as u32) << 16;
-        let ends =
-            [range(bounds.x0, bounds.x1), range(bounds.y0, bounds.y1), (setup.weight_sum as f32).to_bits()];
-        for (step, end) in ends.into_iter().enumerate() {
-            // Steps from pixel to pixel are multiples of 16.
-            let shift = if step == 0 { 0 } else { 4 };
-            self.records.extend(setup.weights.map(|weight| (weight[step] >> shift) as u32));
-            self.records.push(end);
-        }
+        self.records.extend(half_planes(setup, state.size, self.reach).words());
+        let [a, b, c] = setup.inverse_w.map(f32::to_bits);
+        self.records.extend([a, b, c, (setup.weight_sum as f32).to_bits()]);
         let attributes = self.semantics.iter().map(|&semantic| setup.attributes[semantic]);
-        for [a, b, c] in [setup.inverse_w, setup.z].into_iter().chain(attributes) {
+        for [a, b, c] in [setup.z].into_iter().chain(attributes) {
             self.records.extend([a.to_bits(), b.to_bits(), c.to_bits(), 0]);
         }
         Ok(())
     }
 
-    /// Whether nothing is covered.
-    pub fn is_empty(&self) -> bool {
-        self.touched.is_empty()
+    /// The triangles, and words of one.
+    #[cfg(test)]
+    pub fn records(&self) -> (&[u32], usize) {
+        (&self.records, self.words_per_triangle())
+    }
+
+    /// What the draw touches; nothing if nothing is covered.
+    pub fn extent(&self) -> Option<Extent> {
+        let words = self.records.len() + 5 * self.touched.len();
+        (!self.touched.is_empty()).then(|| Extent { tiles: self.tiles(), words })
     }
 
     /// Dispatches that the draw takes: each has a buffer of triangles.
@@ -180,25 +150,18 @@ impl Bins {
     }
 
     /// The first and the last tile that are touched, in memory order.
-    pub fn tiles(&self) -> (u32, u32) {
+    fn tiles(&self) -> (u32, u32) {
         let tiles = self.touched.iter().map(|&(tile, _)| tile);
         tiles.fold((u32::MAX, 0), |(first, last), tile| (first.min(tile), last.max(tile)))
     }
-
-    /// Words that [`Bins::write`] would append, roughly.
-    pub fn words(&self) -> usize {
-        self.records.len() + 5 * self.touched.len()
-    }
 }
 
-/// Whether a pixel of the triangle's bounds is covered.
-fn covers(setup: &Setup) -> bool {
+/// A triangle's weights as functions of column and row from above.
+fn half_planes(setup: &Setup, size: Size, reach: u16) -> HalfPlanes {
+    let top = size.height as i32 - 1;
+    let [at, right, up] = [0, 1, 2].map(|part: usize| setup.weights.map(|weight| weight[part]));
+    let at = std::array::from_fn(|i| at[i].wrapping_add(up[i].wrapping_mul(top)));
     let bounds = &setup.bounds;
-    let is_covered = |x, y| weights_at(setup, x, y).iter().all(|&weight| weight >= 0);
-    setup.weight_sum >= 0 && (bounds.y0..bounds.y1).any(|y| (bounds.x0..bounds.x1).any(|x| is_covered(x, y)))
-}
-
-enum Stop {
-    OutOfPixels,
-    NotFinite,
+    let (low, high) = ([bounds.x0, top + 1 - bounds.y1], [bounds.x1 - 1, top - bounds.y0]);
+    HalfPlanes { at, right, down: up.map(i32::wrapping_neg), bounds: Bounds { low, high }, reach }
 }

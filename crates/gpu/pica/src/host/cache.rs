@@ -20,6 +20,7 @@ use rustc_hash::FxHashMap;
 use xenoglot_host::{Buffer, Commands, Device, Error, Layout};
 
 use super::batch::{Batch, Source};
+use super::binning::Binners;
 use super::kernels::{Kernels, params};
 use crate::fragment::Scale;
 use crate::memory::{ADDRESSES, Mark, Memory, PAGE};
@@ -44,6 +45,8 @@ pub struct Context<'a> {
     pub kernels: &'a Kernels,
     /// Layout of tile programs.
     pub layout: &'a Layout,
+    /// What bins triangles.
+    pub binners: &'a Binners,
     /// Steps that wait.
     pub batch: &'a mut Batch,
     /// Commands that wait.
@@ -55,7 +58,8 @@ pub struct Context<'a> {
 impl Context<'_> {
     /// Hands all that waits to the device.
     pub fn submit(&mut self) -> Result<(), Error> {
-        self.batch.record(self.device, self.layout, self.kernels, self.commands, self.traffic)?;
+        let programs = (self.layout, self.kernels, self.binners);
+        self.batch.record(self.device, programs, self.commands, self.traffic)?;
         self.traffic.submissions += u64::from(!self.commands.is_empty());
         self.commands.submit(self.device)
     }

@@ -67,7 +67,7 @@ impl PixelState {
     }
 
     fn guest(&self, regs: &Registers) -> Guest {
-        let Options { scale, chip } = self.options;
+        let Options { scale, chip, .. } = self.options;
         let options = (scale.get(), [chip.filters, chip.mipmaps, chip.permissions]);
         let bytes: PixelsBytes = (options, self.needed(regs));
         let program = to_bytes(&bytes).unwrap_or_default();
@@ -113,13 +113,13 @@ fn module(guest: &Guest) -> Option<Module> {
                 from_bytes::<PixelsBytes>(&guest.program)?;
             values.into_iter().for_each(|(n, value)| regs.set(n, value));
             let chip = Chip { filters, mipmaps, permissions, ..Chip::default() };
-            let options = Options { scale: Scale::new(scale)?, chip };
+            let options = Options { scale: Scale::new(scale)?, chip, ..Options::default() };
             Some(tile::generate(&TileKey::decode(&regs, options)?))
         }
         SHADER => {
             let (code, descriptors, entry, geometry) = from_bytes::<ShaderBytes>(&guest.program)?;
             let shader = Shader { source: Arc::new(Source::new(&code, &descriptors)), entry, geometry };
-            Some(module_for_host(&Program::new(&shader).ok()?))
+            module_for_host(&Program::new(&shader).ok()?)
         }
         _ => None,
     }

@@ -1,12 +1,15 @@
 //! The programs that move and decode guest memory on the device, in WGSL. They compute in integers, except for the colours that
-//! are written to pictures.
+//! are written to pictures. And the one that sets triangles up.
 
+use std::sync::OnceLock;
+
+use super::setup;
 use xenoglot_host::{Access, Binding, Device, Error, Layout, Program, TextureFormat, TextureShape};
 
 /// Words of a program's parameters.
 pub const PARAMS: usize = 16;
 /// Invocations of a workgroup.
-const GROUP: u32 = 256;
+pub const GROUP: u32 = 256;
 
 /// The programs of a device.
 #[derive(Debug)]
@@ -25,6 +28,8 @@ pub struct Kernels {
     pub present_layout: Layout,
     /// Frames to pictures.
     pub present: Program,
+    /// Compiled when it is needed first.
+    setup: OnceLock<Result<Program, Error>>,
 }
 
 impl Kernels {
@@ -45,7 +50,16 @@ impl Kernels {
         let (transfer, copy) = (program("transfer")?, program("copy")?);
         let presents = concat!(include_str!("pixels.wgsl"), include_str!("present.wgsl"));
         let present = device.wgsl_program(&present_layout, presents, "present")?;
-        Ok(Kernels { layout: words, convert, texels, transfer, copy, present_layout, present })
+        let setup = OnceLock::new();
+        Ok(Kernels { layout: words, convert, texels, transfer, copy, present_layout, present, setup })
+    }
+}
+
+impl Kernels {
+    /// The program that sets triangles up.
+    pub fn setup(&self, device: &Device) -> Result<&Program, Error> {
+        let compile = || device.program(&self.layout, setup::program());
+        self.setup.get_or_init(compile).as_ref().map_err(Clone::clone)
     }
 }
 

@@ -4,8 +4,8 @@
 //! triangles ─clip, setup, bins─▶ batch ─tile programs─▶ surfaces ─flush─▶ guest memory
 //! ```
 //!
-//! Triangles are clipped and set up on the CPU by the CPU renderer's own code; from there on a program per pixel state
-//! ([`crate::fragment::tile`]) does the rest, tile by tile. Programs compile in the background: until one is ready its
+//! Triangles are clipped on the CPU by the CPU renderer's own code, which sets up those of small draws, too; those of large ones are
+//! set up and binned on the device. From there on a program per pixel state ([`crate::fragment::tile`]) does the rest, tile by tile. Programs compile in the background: until one is ready its
 //! draws are the CPU renderer's, as are draws that a program cannot do ([`Detour`]).
 //!
 //! Colour and depth buffers stay on the device (`cache`): textures are decoded from them there, and fills, display transfers
@@ -14,7 +14,11 @@
 //!
 //! | room | what it is for |
 //! |---|---|
-//! | `bins` | triangles as programs read them |
+//! | `draws` | a draw, step by step |
+//! | `triangles` | what the processor finds out of triangles |
+//! | `bins` | triangles that it sets up and bins |
+//! | `corners` | triangles that the device sets up and bins |
+//! | `setup`, `binning` | how it does that |
 //! | `batch` | work that waits |
 //! | `cache` | guest memory on the device |
 //! | `kernels` | programs that move and decode it |
@@ -25,47 +29,46 @@
 //! | `transfers` | fills, transfers and copies |
 
 mod batch;
+mod binning;
 mod bins;
 mod cache;
+mod corners;
 mod custom;
+mod draws;
 mod guests;
 mod kernels;
 mod present;
+mod setup;
 #[cfg(test)]
 mod tests;
 mod textures;
 mod transfers;
+mod triangles;
 
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use xenoglot_host::{
-    Buffer, Commands, Compilation, Device, Error as HostError, Layout, Program, State, Table,
-};
+use xenoglot_host::{Buffer, Commands, Compilation, Device, Error as HostError, Layout, Table};
 
-use crate::fragment::layout::{
-    DENSITY, FIRST_BIN, FIRST_ENLARGED, MORE_TEXELS, OUTSIDE, PLANES, SAMPLES, STENCIL, TILES, UNIT_STRIDE,
-    UNITS, set, tables as table_words, uniforms_for,
-};
-use crate::fragment::tile::TileKey;
-pub use crate::fragment::{Options, Scale};
+pub use crate::fragment::{Options, Scale, Triangles};
 use crate::lcd::{Frame, Gamma, Image as Picture};
 use crate::memory::{ADDRESSES, Memory, ranges};
 use crate::raster::framebuffer::PixelBuffer;
-use crate::raster::sample::Image;
-use crate::raster::state::{State as DrawState, UNIT_SOURCES};
+use crate::raster::state::State as DrawState;
 use crate::raster::{self, Chip, Reference};
 use crate::regs::Registers;
 use crate::renderer::{Detour, Draw, OutOfPixels, Renderer};
 use crate::report::{Error, Report, Traffic};
 use crate::tables::Tables;
-use crate::texture::tiling::TILE;
 use crate::transfer::Job;
-use batch::{Batch, Buffers};
-use bins::{Bins, NotFinite};
+use batch::Batch;
+use binning::{Binners, Pool};
+use bins::Bins;
 use cache::{Cache, Context};
+use corners::Corners;
 pub use custom::{CustomTextures, GuestTexture, Replacement};
+use draws::places;
 use guests::PixelState;
 pub(crate) use guests::remember;
 pub use guests::{guest_of_pixels, translate_again};
@@ -79,6 +82,7 @@ pub struct Programs {
     device: Device,
     layout: Layout,
     table: Table<PixelState>,
+    binners: Binners,
     /// Compiled when they are needed first.
     kernels: OnceLock<Result<Kernels, HostError>>,
 }
@@ -90,7 +94,8 @@ impl Programs {
         let cache = Arc::clone(device.cache());
         let translate = move |state: &PixelState| Ok(state.generate(&cache));
         let table = Table::new(device, &layout, compilation, translate);
-        Programs { device: device.clone(), layout, table, kernels: OnceLock::new() }
+        let (binners, kernels) = (Binners::default(), OnceLock::new());
+        Programs { device: device.clone(), layout, table, binners, kernels }
     }
 
     /// Programs by state: ready, compiling, refused.
@@ -122,6 +127,8 @@ pub struct HostRenderer {
     options: Options,
     cpu: raster::Renderer,
     bins: Bins,
+    corners: Corners,
+    pool: Pool,
     batch: Batch,
     commands: Commands,
     cache: Cache,
@@ -137,13 +144,6 @@ pub struct HostRenderer {
     lost: Option<HostError>,
     /// Why the device failed, once: all is the CPU renderer's then.
     broken: Option<Detour>,
-}
-
-/// What a draw needs besides its triangles.
-struct Prepared<'a> {
-    key: &'a TileKey,
-    state: &'a DrawState,
-    program: Program,
 }
 
 impl HostRenderer {
@@ -170,6 +170,8 @@ impl HostRenderer {
                 ..raster::Options::default()
             }),
             bins: Bins::default(),
+            corners: Corners::default(),
+            pool: Pool::default(),
             batch: Batch::default(),
             commands: Commands::default(),
             cache: Cache::new(options.scale),
@@ -209,6 +211,7 @@ impl HostRenderer {
             device: &programs.device,
             kernels: programs.kernels()?,
             layout: &programs.layout,
+            binners: &programs.binners,
             batch: &mut self.batch,
             commands: &mut self.commands,
             traffic: &mut self.traffic,
@@ -243,169 +246,6 @@ impl HostRenderer {
                 .attempt(|cx, cache, _| ranges.iter().try_for_each(|range| cache.flush(cx, memory, range)));
         }
     }
-
-    /// Draws on the device, or says why not; then nothing has been drawn.
-    fn try_draw(&mut self, draw: Draw<'_>) -> Result<Result<(), OutOfPixels>, Detour> {
-        let Draw { regs, tables, memory, triangles, pixels, .. } = draw;
-        let Some(state) = DrawState::decode(regs, tables, self.options.chip) else { return Ok(Ok(())) };
-        if state.is_modelled() {
-            return Err(Detour::Modelled);
-        }
-        let pixels_of = PixelState::decode(regs, self.options, self.programs.device.cache());
-        let Some(pixels_of) = pixels_of else { return Ok(Ok(())) };
-        if state.feedback {
-            return Err(Detour::Feedback);
-        }
-        if self.cache.size_of(state.size.pixels().into()) > self.programs.device.max_buffer() {
-            return Err(Detour::TooLarge);
-        }
-        let program = match self.programs.table.get(&pixels_of) {
-            State::Ready(program) => program,
-            State::Compiling => return Err(Detour::Compiling),
-            State::Failed(error) => return Err(Detour::NoProgram(error.to_string())),
-        };
-        let mut left = *pixels;
-        let key = pixels_of.key();
-        let collected = self.bins.collect(regs, &state, key, self.options.scale, triangles, &mut left);
-        let done = collected.map_err(|NotFinite| Detour::NotFinite)?;
-        if !self.bins.is_empty() {
-            let prepared = Prepared { key, state: &state, program };
-            self.record(regs, tables, memory, prepared)?;
-        }
-        *pixels = left;
-        Ok(done)
-    }
-
-    fn record(
-        &mut self,
-        regs: &Registers,
-        tables: &Tables,
-        memory: &mut dyn Memory,
-        Prepared { key, state, program }: Prepared,
-    ) -> Result<(), Detour> {
-        let pixels = state.size.pixels();
-        let tiles = self.bins.tiles();
-        let places = places(state).map(|place| place.map(|place| (place, tile_range(place, tiles))));
-        let is_memory = |(place, range): &(PixelBuffer, Range<u64>)| {
-            let start = place.address.checked_add(tiles.0.saturating_mul(TILE as u32 * place.bytes));
-            range.end <= ADDRESSES.end
-                && start.is_some_and(|start| memory.bytes(start, (range.end - range.start) as u32).is_some())
-        };
-        if !places.iter().flatten().all(is_memory) {
-            return Err(Detour::Unmapped);
-        }
-        let tables = if key.fragment().reads_tables() {
-            self.table_buffer(tables).map_err(|e| Detour::Device(e.to_string()))?
-        } else {
-            self.none[0].clone()
-        };
-        let too_much = self.batch.words() + self.bins.words() > batch::WORDS;
-        let none = self.none.clone();
-        let (buffers, enlarged, strides) = self.attempt(|cx, cache, textures| {
-            if too_much {
-                cx.submit()?;
-            }
-            // A command list may name any number of buffers, and the call ends only after all of them.
-            cache.tidy(cx, memory)?;
-            let mut texels = [0; 3].map(|_: u32| none[0].clone());
-            let mut enlarged = [[1, 0]; 3];
-            let units = texels.iter_mut().zip(&mut enlarged).enumerate();
-            for (unit, (texels, enlarged)) in units {
-                let Some(image) = key.fragment().reads_texture(unit).then(|| image_of(state, unit)).flatten()
-                else {
-                    continue;
-                };
-                let found = textures.get(cx, cache, image, memory)?;
-                (*texels, *enlarged) = (found.buffer, [found.scale, found.first]);
-            }
-            let mut surface = |place: &Option<(PixelBuffer, Range<u64>)>, none: &Buffer| match place {
-                Some((place, range)) => {
-                    let found = cache.pixels(cx, memory, *place, pixels, range)?;
-                    cache.own(memory, found.id, range);
-                    Ok((found.buffer, found.stride))
-                }
-                None => Ok((none.clone(), 0)),
-            };
-            let [(color, color_stride), (depth, depth_stride)] =
-                [surface(&places[0], &none[1])?, surface(&places[1], &none[2])?];
-            Ok((Buffers { tables, textures: texels, color, depth }, enlarged, [color_stride, depth_stride]))
-        })?;
-
-        let scale = self.options.scale;
-        let mut uniforms = draw_uniforms(regs, state, self.options);
-        set(&mut uniforms, PLANES, strides.map(|words| words * 4));
-        for ([texels, first], at) in enlarged.into_iter().zip((UNITS..).step_by(UNIT_STRIDE as usize)) {
-            if scale == Scale::ONE {
-                // There is no plane without the larger version: its width and height are the texture's.
-                let sizes = uniforms.iter_mut().skip(at as usize / 4).take(2);
-                sizes.for_each(|size| *size *= texels);
-            } else {
-                set(&mut uniforms, at + MORE_TEXELS, [texels - 1]);
-                set(&mut uniforms, at + FIRST_ENLARGED, [first]);
-                let density = texels as f32 / scale.get() as f32;
-                set(&mut uniforms, at + DENSITY, [(density * density).to_bits()]);
-            }
-        }
-        for chunk in 0..self.bins.chunks() {
-            set(&mut uniforms, FIRST_BIN, [self.batch.lists.len() as u32 * 4]);
-            let (bins, triangles) = self.bins.write(chunk, state.size, &mut self.batch.lists);
-            if bins != 0 {
-                let device = &self.programs.device;
-                let groups = [bins, scale.planes()];
-                self.batch.draw(device, program.clone(), buffers.clone(), &uniforms, triangles, groups);
-            }
-        }
-        Ok(())
-    }
-
-    fn table_buffer(&mut self, tables: &Tables) -> Result<Buffer, HostError> {
-        match &self.tables {
-            Some((known, buffer)) if known == tables => Ok(buffer.clone()),
-            _ => {
-                let buffer = self.programs.device.buffer_of(&table_words(tables))?;
-                self.tables = Some((tables.clone(), buffer.clone()));
-                Ok(buffer)
-            }
-        }
-    }
-}
-
-/// The image of a texture unit.
-fn image_of(state: &DrawState, unit: usize) -> Option<&Image> {
-    let source = UNIT_SOURCES.get(unit)?;
-    let units = &state.shading.as_ref()?.units;
-    units.iter().find(|(found, _)| found == source)?.1.image()
-}
-
-/// Colour and depth buffer.
-fn places(state: &DrawState) -> [Option<PixelBuffer>; 2] {
-    [state.target.buffer(), state.depth_stencil.as_ref().map(|tests| tests.buffer)]
-}
-
-/// Addresses of a buffer's tiles, first and last.
-fn tile_range(place: PixelBuffer, (first, last): (u32, u32)) -> Range<u64> {
-    let bytes = u64::from(place.bytes) * TILE as u64;
-    let start = u64::from(place.address);
-    start + u64::from(first) * bytes..start + (u64::from(last) + 1) * bytes
-}
-
-/// The uniform buffer of a draw.
-fn draw_uniforms(
-    regs: &Registers,
-    state: &DrawState,
-    options: Options,
-) -> Box<crate::fragment::layout::Uniforms> {
-    let mut words = uniforms_for(regs, options.chip);
-    let last_row = state.size.height.saturating_sub(1);
-    set(&mut words, TILES, [state.size.tiles_per_row(), last_row]);
-    set(&mut words, SAMPLES, [options.scale.get()]);
-    if let Some(outside) = state.screen.outside {
-        set(&mut words, OUTSIDE, [outside.x0, outside.y0, outside.x1, outside.y1].map(|edge| edge as u32));
-    }
-    if let Some(stencil) = state.depth_stencil.as_ref().and_then(|tests| tests.stencil) {
-        set(&mut words, STENCIL, [stencil.reference, stencil.input_mask, stencil.write_mask].map(u32::from));
-    }
-    words
 }
 
 impl Renderer for HostRenderer {

@@ -4,13 +4,15 @@ use proptest::prelude::*;
 use xenoglot_interp::{Bindings, Interpreter, Limits};
 use xenoglot_ir::verify;
 
+use super::draws::{draw_uniforms, image_of};
 use super::*;
 use crate::early_depth::EarlyDepth;
+use crate::fragment::tile::TileKey;
 use crate::fragment::{layout, tile};
 use crate::memory::{FCRAM, Regions};
 use crate::raster::Chip;
 use crate::regs::*;
-use crate::vertex::{Triangle, Vertex};
+use crate::vertex::{Mesh, Triangle, Vertex};
 
 /// What programs of the host's GPU obey; the rest is the CPU renderer's.
 const WITH_PROGRAMS: Chip = Chip { early_depth: false, gas: false, ..Chip::ALL };
@@ -43,8 +45,8 @@ fn draw(regs: &Registers, memory: &mut Regions, triangles: &[Triangle], chip: Ch
     let Some(state) = DrawState::decode(regs, &tables, chip) else { return };
     let key = TileKey::decode(regs, options).unwrap();
     let mut bins = Bins::default();
-    bins.collect(regs, &state, &key, Scale::ONE, triangles, &mut u64::MAX.clone()).unwrap().unwrap();
-    if bins.is_empty() {
+    bins.collect(regs, &state, &key, Scale::ONE, triangles.into(), &mut u64::MAX.clone()).unwrap().unwrap();
+    if bins.extent().is_none() {
         return;
     }
     let limits = Limits { fuel: u64::MAX, ..Limits::default() };
@@ -174,8 +176,106 @@ fn vertex() -> impl Strategy<Value = Vertex> {
     )
 }
 
+/// Vertices of any floats, though most are near the screen.
+fn wild_vertex() -> impl Strategy<Value = Vertex> {
+    let any = || prop_oneof![8 => -1.5f32..1.5, 1 => any::<f32>(), 1 => Just(0.0), 1 => -1e-4f32..1e-4];
+    prop_oneof![
+        3 => vertex(),
+        1 => prop::array::uniform24(any()).prop_map(|values| Vertex { values }),
+    ]
+}
+
+/// Records as the setup program leaves them, on the interpreter.
+fn set_up(corners: &Corners, draw: &setup::Draw<'_>) -> Vec<u32> {
+    let module = setup::program();
+    verify(&module).unwrap_or_else(|errors| panic!("{errors}"));
+    let words = [corners.vertices(), corners.corners().as_flattened()].concat();
+    let (count, numbers) = (corners.corners().len() as u32, corners.vertices().len() as u32);
+    let mut bindings = Bindings::new(&module);
+    for (resource, data) in module.resources.iter() {
+        let words = match data.binding {
+            0 => draw.params(count, [0, numbers]).to_vec(),
+            1 => words.clone(),
+            _ => vec![0; (count * draw.record_words()) as usize],
+        };
+        bindings.set_words(resource, &words);
+    }
+    let mut interpreter = Interpreter::new(&module).unwrap();
+    let limits = Limits { fuel: u64::MAX, ..Limits::default() };
+    interpreter.dispatch([kernels::groups(count), 1, 1], &mut bindings, &limits).unwrap();
+    let records = module.resources.iter().find(|(_, data)| data.binding == 2).unwrap().0;
+    bindings.words(records)
+}
+
+/// A record of a triangle that is counted from another pixel on.
+fn moved(record: &[u32], [x, y]: [u32; 2]) -> Vec<u32> {
+    let mut record = record.to_vec();
+    for i in 0..3 {
+        let [right, down] = [record[4 + i].wrapping_mul(x), record[8 + i].wrapping_mul(y)];
+        record[i] = record[i].wrapping_add(right).wrapping_add(down);
+    }
+    let ends =
+        |word: u32, by: u32| (word & 0xffff).wrapping_sub(by) & 0xffff | (word >> 16).wrapping_sub(by) << 16;
+    (record[3], record[7]) = (ends(record[3], x), ends(record[7], y));
+    record
+}
+
 proptest! {
     #![proptest_config(xenoglot_testgen::property::config(192))]
+
+    /// The same triangles are left, the same pixels are counted, and records are the same bit for bit.
+    #[test]
+    fn the_device_sets_up_what_the_processor_does(
+        words: [u32; 12],
+        viewport in prop::option::of((any::<[u32; 2]>(), any::<u32>())),
+        vertices in prop::collection::vec(wild_vertex(), 3..20),
+        numbers in prop::collection::vec(prop::array::uniform3(0u32..20), 1..16),
+        origin in prop::array::uniform2(0u32..3),
+        few in any::<bool>(),
+    ) {
+        let mut regs = registers(&words);
+        if let Some(([width, height], corner)) = viewport {
+            regs.set(VIEWPORT_HALF_WIDTH, width & 0xff_ffff);
+            regs.set(VIEWPORT_HALF_HEIGHT, height & 0xff_ffff);
+            regs.set(VIEWPORT_CORNER, corner);
+        }
+        let tables = Tables::default();
+        let Some(state) = DrawState::decode(&regs, &tables, Chip::default()) else { return Ok(()) };
+        let key = TileKey::decode(&regs, Options::default()).unwrap();
+        let left = if few { 700 } else { u64::MAX };
+        let (mut bins, mut corners) = (Bins::default(), Corners::default());
+        let (mut of_bins, mut of_corners) = (left, left);
+        // Some are left out, for there are no such vertices.
+        let triangles = Mesh::new(&vertices, &numbers);
+        let expected = bins.collect(&regs, &state, &key, Scale::ONE, triangles, &mut of_bins);
+        let got = corners.collect(&regs, &state, &key, triangles, &mut of_corners);
+        prop_assert_eq!((got, of_corners), (expected, of_bins));
+        if expected.is_err() {
+            return Ok(());
+        }
+        let origin = origin.map(|tiles| 8 * tiles);
+        let draw = setup::Draw {
+            attributes: corners.attributes() as u32,
+            screen: &state.screen,
+            size: state.size,
+            origin,
+            reach: 0,
+        };
+        let (records, size) = bins.records();
+        let set_up = set_up(&corners, &draw);
+        prop_assert_eq!(set_up.len(), records.len());
+        for (got, expected) in set_up.chunks(size).zip(records.chunks(size)) {
+            for (at, (got, expected)) in got.iter().zip(moved(expected, origin)).enumerate() {
+                match at {
+                    // Where weights may wrap around, the device is not sure.
+                    11 => prop_assert!(*got == expected || *got == expected | 1 << 31),
+                    // The fourth word of a vector has no meaning.
+                    _ if at >= 16 && at % 4 == 3 => {}
+                    _ => prop_assert_eq!(*got, expected, "word {}", at),
+                }
+            }
+        }
+    }
 
     #[test]
     fn tile_programs_draw_what_the_cpu_renderer_draws(
@@ -189,7 +289,7 @@ proptest! {
         let mut got = expected.clone();
         let mut pixels = u64::MAX;
         let tables = Tables::default();
-        let draw_on_cpu = Draw { regs: &regs, tables: &tables, memory: &mut expected, early_depth: &mut EarlyDepth::default(), triangles: &triangles, pixels: &mut pixels };
+        let draw_on_cpu = Draw { regs: &regs, tables: &tables, memory: &mut expected, early_depth: &mut EarlyDepth::default(), triangles: triangles.as_slice().into(), pixels: &mut pixels };
         raster::Renderer::new().draw(draw_on_cpu).unwrap();
         draw(&regs, &mut got, &triangles, Chip::default());
         prop_assert!(got.bytes(FCRAM, MEMORY) == expected.bytes(FCRAM, MEMORY));
@@ -214,7 +314,7 @@ proptest! {
         let mut pixels = u64::MAX;
         let tables = Tables::default();
         let options = raster::Options { reference: Reference::Chip(WITH_PROGRAMS), ..raster::Options::default() };
-        let draw_on_cpu = Draw { regs: &regs, tables: &tables, memory: &mut expected, early_depth: &mut EarlyDepth::default(), triangles: &triangles, pixels: &mut pixels };
+        let draw_on_cpu = Draw { regs: &regs, tables: &tables, memory: &mut expected, early_depth: &mut EarlyDepth::default(), triangles: triangles.as_slice().into(), pixels: &mut pixels };
         raster::Renderer::with_options(options).draw(draw_on_cpu).unwrap();
         draw(&regs, &mut got, &triangles, WITH_PROGRAMS);
         prop_assert!(got.bytes(FCRAM, MEMORY) == expected.bytes(FCRAM, MEMORY));
@@ -236,7 +336,7 @@ proptest! {
         let mut got = expected.clone();
         let mut pixels = u64::MAX;
         let tables = Tables::default();
-        let draw_on_cpu = Draw { regs: &regs, tables: &tables, memory: &mut expected, early_depth: &mut EarlyDepth::default(), triangles: &triangles, pixels: &mut pixels };
+        let draw_on_cpu = Draw { regs: &regs, tables: &tables, memory: &mut expected, early_depth: &mut EarlyDepth::default(), triangles: triangles.as_slice().into(), pixels: &mut pixels };
         raster::Renderer::new().draw(draw_on_cpu).unwrap();
         draw(&regs, &mut got, &triangles, Chip::default());
         prop_assert!(got.bytes(FCRAM, MEMORY) == expected.bytes(FCRAM, MEMORY));

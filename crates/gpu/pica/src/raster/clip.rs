@@ -4,7 +4,7 @@ use xenoglot_pica_shader::float::F24;
 
 use super::batch::{multiply, semantic};
 use crate::regs::{self, Registers};
-use crate::vertex::{Triangle, Vertex};
+use crate::vertex::{Mesh, Triangle, Vertex};
 
 /// A vertex this far outside still counts as inside.
 const TOLERANCE: f32 = -1e-8;
@@ -49,7 +49,7 @@ impl Clipper {
     }
 
     /// Clips `triangle` to the view volume and the user's plane.
-    pub fn clip(&mut self, triangle: &Triangle) -> Clipped<'_> {
+    pub fn clip(&mut self, triangle: [&Vertex; 3]) -> Clipped<'_> {
         if self.is_inside(triangle) {
             return Clipped::Whole;
         }
@@ -57,7 +57,7 @@ impl Clipper {
         if is_far_outside(triangle) {
             return Clipped::Polygon(&self.polygon);
         }
-        self.polygon.extend_from_slice(triangle);
+        self.polygon.extend(triangle.map(|vertex| *vertex));
         for (number, plane) in PLANES.iter().enumerate() {
             let offset = if number == W_PLANE { W_OFFSET } else { 0.0 };
             clip_to(plane, offset, &self.polygon, &mut self.next);
@@ -70,26 +70,56 @@ impl Clipper {
         Clipped::Polygon(&self.polygon)
     }
 
+    /// Clips triangles, and hands on those that make up what is left, in order. Of lit ones quaternions are aligned before.
+    ///
+    /// # Errors
+    /// The first one that `draw` gives; what comes after it is left out.
+    pub fn each<E>(
+        &mut self,
+        triangles: Mesh<'_>,
+        lit: bool,
+        mut draw: impl FnMut([&Vertex; 3]) -> Result<(), E>,
+    ) -> Result<(), E> {
+        for triangle in triangles.iter() {
+            let aligned = if lit { align_quaternions(triangle) } else { None };
+            let triangle = aligned.as_ref().map_or(triangle, Triangle::each_ref);
+            match self.clip(triangle) {
+                Clipped::Whole => draw(triangle)?,
+                Clipped::Polygon(polygon) => fan(polygon, &mut draw)?,
+            }
+        }
+        Ok(())
+    }
+
     /// Whether no plane touches the triangle: the same sums as [`distance`] for finite numbers.
-    fn is_inside(&self, triangle: &Triangle) -> bool {
-        triangle.iter().all(|vertex| {
-            let [x, y, z, w] = position(vertex);
-            let inside = (w - x >= TOLERANCE)
-                & (x + w >= TOLERANCE)
-                & (w - y >= TOLERANCE)
-                & (y + w >= TOLERANCE)
-                & (-z >= TOLERANCE)
-                & (z + w >= TOLERANCE)
-                & (w + W_OFFSET >= TOLERANCE)
-                & w.is_finite();
-            inside && self.user.is_none_or(|plane| distance(&plane, 0.0, vertex) >= TOLERANCE)
-        })
+    fn is_inside(&self, triangle: [&Vertex; 3]) -> bool {
+        triangle.iter().all(|vertex| self.has_inside(vertex))
+    }
+
+    /// Whether a vertex is inside of all planes.
+    pub fn has_inside(&self, vertex: &Vertex) -> bool {
+        let [x, y, z, w] = position(vertex);
+        let inside = (w - x >= TOLERANCE)
+            & (x + w >= TOLERANCE)
+            & (w - y >= TOLERANCE)
+            & (y + w >= TOLERANCE)
+            & (-z >= TOLERANCE)
+            & (z + w >= TOLERANCE)
+            & (w + W_OFFSET >= TOLERANCE)
+            & w.is_finite();
+        inside && self.user.is_none_or(|plane| distance(&plane, 0.0, vertex) >= TOLERANCE)
     }
 }
 
+/// Draws a convex polygon as triangles around its first vertex.
+pub fn fan<E>(polygon: &[Vertex], mut draw: impl FnMut([&Vertex; 3]) -> Result<(), E>) -> Result<(), E> {
+    let Some((first, rest)) = polygon.split_first() else { return Ok(()) };
+    rest.windows(2).try_for_each(|pair| draw([first, &pair[0], &pair[1]]))
+}
+
 /// Whether the triangle is outside of one plane by more than rounding could ever make up for.
-fn is_far_outside(triangle: &Triangle) -> bool {
-    let positions = triangle.map(|vertex| position(&vertex));
+fn is_far_outside(triangle: [&Vertex; 3]) -> bool {
+    let positions = triangle.map(position);
     let largest = positions.as_flattened().iter().fold(1.0, |largest: f32, v| largest.max(v.abs()));
     let margin = -1e-3 * largest;
     let all = |distance: fn([f32; 4]) -> f32| positions.iter().all(|&p| distance(p) < margin);
@@ -137,21 +167,21 @@ fn mix(vertex: &Vertex, previous: &Vertex, factor: f32) -> Vertex {
 
 /// The triangle with the quaternions of vertices 1 and 2 negated where they point away from vertex 0's; none if nothing
 /// changes.
-pub fn align_quaternions(triangle: &Triangle) -> Option<Triangle> {
+pub fn align_quaternions(triangle: [&Vertex; 3]) -> Option<Triangle> {
     const RANGE: std::ops::Range<usize> = semantic::QUATERNION..semantic::QUATERNION + 4;
     let quaternion =
         |vertex: &Vertex| -> [f32; 4] { std::array::from_fn(|i| vertex.values[RANGE.start + i]) };
-    let first = quaternion(&triangle[0]);
+    let first = quaternion(triangle[0]);
     let opposed = |vertex: &Vertex| {
         let other = quaternion(vertex);
         let products: [f32; 4] = std::array::from_fn(|i| multiply(first[i], other[i]));
         products[0] + products[1] + products[2] + products[3] < 0.0
     };
-    let flips = [false, opposed(&triangle[1]), opposed(&triangle[2])];
+    let flips = [false, opposed(triangle[1]), opposed(triangle[2])];
     if flips == [false; 3] {
         return None;
     }
-    let mut aligned = *triangle;
+    let mut aligned = triangle.map(|vertex| *vertex);
     for (vertex, _) in aligned.iter_mut().zip(flips).filter(|&(_, flip)| flip) {
         for value in &mut vertex.values[RANGE] {
             *value = -*value;
@@ -173,7 +203,7 @@ mod tests {
     #[test]
     fn inside_is_left_alone() {
         let triangle = [[0.0, 0.0], [1.0, 0.0], [0.0, -1.0]].map(|[x, y]| vertex([x, y, -0.5, 1.0], 1.0));
-        assert!(matches!(Clipper::default().clip(&triangle), Clipped::Whole));
+        assert!(matches!(Clipper::default().clip(triangle.each_ref()), Clipped::Whole));
     }
 
     #[test]
@@ -184,7 +214,7 @@ mod tests {
             vertex([0.0, 0.5, -0.5, 1.0], 0.0),
         ];
         let mut clipper = Clipper::default();
-        let Clipped::Polygon(polygon) = clipper.clip(&triangle) else { panic!("not clipped") };
+        let Clipped::Polygon(polygon) = clipper.clip(triangle.each_ref()) else { panic!("not clipped") };
         let points: Vec<_> = polygon.iter().map(|v| (v.values[0], v.values[1], v.values[8])).collect();
         assert_eq!(points.len(), 4);
         assert!(points.contains(&(1.0, 0.0, 0.5)) && points.contains(&(1.0, 0.25, 0.5)), "{points:?}");
@@ -195,7 +225,9 @@ mod tests {
         let mut clipper = Clipper::default();
         for x in [3.0, -3.0, f32::NAN, f32::INFINITY] {
             let triangle = [0.0, 0.5, -0.5].map(|y| vertex([x, y, -0.5, 1.0], 0.0));
-            let Clipped::Polygon(polygon) = clipper.clip(&triangle) else { panic!("{x} is not inside") };
+            let Clipped::Polygon(polygon) = clipper.clip(triangle.each_ref()) else {
+                panic!("{x} is not inside")
+            };
             assert!(polygon.is_empty(), "{x}: {polygon:?}");
         }
     }
@@ -203,9 +235,9 @@ mod tests {
     #[test]
     fn quaternions_are_brought_to_one_side() {
         let triangle = [1.0, -2.0, 3.0].map(|q| vertex([0.0; 4], q));
-        let aligned = align_quaternions(&triangle).unwrap();
+        let aligned = align_quaternions(triangle.each_ref()).unwrap();
         assert_eq!(aligned[1].values[4..9], [2.0, 2.0, 2.0, 2.0, -2.0]);
         assert_eq!(aligned[2], triangle[2]);
-        assert_eq!(align_quaternions(&aligned), None);
+        assert_eq!(align_quaternions(aligned.each_ref()), None);
     }
 }

@@ -171,6 +171,13 @@ pub fn weights_at(setup: &Setup, x: i32, y: i32) -> [i32; 3] {
         .map(|[base, right, up]| base.wrapping_add(right.wrapping_mul(x)).wrapping_add(up.wrapping_mul(y)))
 }
 
+/// Whether a pixel of the triangle's bounds is covered, if its weights have no sum below 0.
+pub fn covers(setup: &Setup) -> bool {
+    let bounds = &setup.bounds;
+    let is_covered = |x, y| weights_at(setup, x, y).iter().all(|&weight| weight >= 0);
+    setup.weight_sum >= 0 && (bounds.y0..bounds.y1).any(|y| (bounds.x0..bounds.x1).any(|x| is_covered(x, y)))
+}
+
 /// Whether all samples of the tile whose upper left pixel has the weights `origin` are outside of one edge.
 fn is_outside_an_edge(setup: &Setup, origin: [i32; 3], reach: i32) -> bool {
     let reach = i64::from(reach);

@@ -1,7 +1,7 @@
 //! The stages in their order.
 
 use super::batch::{Batch, LANES, Pixels, Plane, STEP, round_half_away, semantic};
-use super::clip::{Clipped, Clipper, align_quaternions};
+use super::clip::Clipper;
 use super::combiner::Source;
 use super::coverage::Walker;
 use super::interpolate;
@@ -119,22 +119,11 @@ impl crate::renderer::Renderer for Renderer {
         let Some(state) = State::decode(regs, tables, options.reference.chip()) else { return Ok(()) };
         self.clipper.configure(regs);
         self.rasteriser.pipeline.start(&state, tables);
-        let lit = state.shading.as_ref().is_some_and(|shading| shading.lighting.is_some());
         let mut buffers = Buffers { memory, early_depth };
-        for triangle in triangles {
-            let aligned = if lit { align_quaternions(triangle) } else { None };
-            let triangle = aligned.as_ref().unwrap_or(triangle);
-            match self.clipper.clip(triangle) {
-                Clipped::Whole => self.rasteriser.draw(&state, triangle.each_ref(), &mut buffers, pixels)?,
-                Clipped::Polygon([]) => {}
-                Clipped::Polygon([first, rest @ ..]) => {
-                    for pair in rest.windows(2) {
-                        self.rasteriser.draw(&state, [first, &pair[0], &pair[1]], &mut buffers, pixels)?;
-                    }
-                }
-            }
-        }
-        Ok(())
+        let Renderer { clipper, rasteriser } = self;
+        clipper.each(triangles, state.is_lit(), |vertices| {
+            rasteriser.draw(&state, vertices, &mut buffers, pixels)
+        })
     }
 }
 

@@ -101,6 +101,36 @@ impl Screen {
     }
 }
 
+/// Weights are below 2^31, so their products with attributes below this, and sums of these, stay far from overflow.
+pub const LIMIT: f32 = 1e25;
+
+/// Whether 1/w is one with which products of weights and attributes are numbers.
+pub fn is_moderate(inverse_w: f32) -> bool {
+    1.0 / LIMIT < inverse_w && inverse_w < LIMIT
+}
+
+/// Where a vertex is on the screen.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Located {
+    point: Point,
+    /// 1/w.
+    pub inverse_w: f32,
+}
+
+/// Where a triangle is on the screen. Its vertices are in an order that makes its area positive.
+#[derive(Clone, Copy, Debug)]
+pub struct Placed {
+    /// Which vertex each one is.
+    pub order: [usize; 3],
+    points: [Point; 3],
+    /// 1/w.
+    pub inverse_w: [f32; 3],
+    /// Pixels that may be covered; not empty.
+    pub bounds: Rectangle,
+    /// Twice the area, in 1/256 of a pixel: the sum of the weights is this or up to three less.
+    pub area: i32,
+}
+
 /// A triangle on the screen.
 #[derive(Clone, Debug)]
 pub struct Setup {
@@ -138,27 +168,12 @@ impl Default for Setup {
 impl Setup {
     /// Sets up a triangle; `false` if it covers nothing.
     pub fn prepare(&mut self, screen: &Screen, vertices: [&Vertex; 3]) -> bool {
-        let inverse_w = vertices.map(|vertex| 1.0 / vertex.values[3]);
-        let points: [Point; 3] = std::array::from_fn(|i| screen.to_fixed(&vertices[i].values, inverse_w[i]));
-        let area = area(points[0], points[1], points[2]);
-        let (order, area) = match screen.culling {
-            Culling::KeepCounterClockwise => ([0, 1, 2], area),
-            Culling::KeepClockwise => ([0, 2, 1], area.wrapping_neg()),
-            Culling::None if area < 0 => ([0, 2, 1], area.wrapping_neg()),
-            Culling::None => ([0, 1, 2], area),
-        };
-        // Without area there is no weight to divide by: such triangles cover nothing even if they are not culled.
-        if area <= 0 {
-            return false;
-        }
-        let points = order.map(|i| points[i]);
-        self.bounds = bounds(points).intersection(&screen.inside);
-        if self.bounds.is_empty() {
-            return false;
-        }
+        let Some(placed) = screen.place(vertices) else { return false };
+        let Placed { order, points, inverse_w, bounds, .. } = placed;
+        self.bounds = bounds;
         self.weights = std::array::from_fn(|i| weight(points[i], points[(i + 1) % 3], points[(i + 2) % 3]));
         self.weight_sum = self.weights.iter().fold(0, |sum: i32, weight| sum.wrapping_add(weight[0]));
-        self.inverse_w = order.map(|i| inverse_w[i]);
+        self.inverse_w = inverse_w;
         self.set_attributes(screen, order.map(|i| vertices[i]));
         true
     }
@@ -167,10 +182,7 @@ impl Setup {
         let over_w = |semantic: usize| -> [f32; 3] {
             std::array::from_fn(|i| multiply(vertices[i].values[semantic], self.inverse_w[i]))
         };
-        // Weights are below 2^31, so products and sums of these stay far from overflow.
-        const LIMIT: f32 = 1e25;
-        let mut finite = self.weight_sum > 0
-            && self.inverse_w.iter().all(|&inverse| 1.0 / LIMIT < inverse && inverse < LIMIT);
+        let mut finite = self.weight_sum > 0 && self.inverse_w.iter().all(|&inverse| is_moderate(inverse));
         for &semantic in &screen.attributes {
             let values = over_w(usize::from(semantic));
             finite &= values.iter().all(|value| value.abs() < LIMIT);
@@ -185,6 +197,50 @@ impl Setup {
 type Point = [i32; 2];
 
 impl Screen {
+    /// Finds out where a triangle is; nothing if it covers nothing.
+    #[inline]
+    pub fn place(&self, vertices: [&Vertex; 3]) -> Option<Placed> {
+        self.place_located(vertices.map(|vertex| self.locate(vertex)))
+    }
+
+    /// Finds out where a vertex is.
+    #[inline]
+    pub fn locate(&self, vertex: &Vertex) -> Located {
+        let inverse_w = 1.0 / vertex.values[3];
+        Located { point: self.to_fixed(&vertex.values, inverse_w), inverse_w }
+    }
+
+    /// The same of a triangle whose vertices are located.
+    #[inline]
+    pub fn place_located(&self, vertices: [Located; 3]) -> Option<Placed> {
+        let points = vertices.map(|vertex| vertex.point);
+        let area = area(points[0], points[1], points[2]);
+        let (order, area) = match self.culling {
+            Culling::KeepCounterClockwise => ([0, 1, 2], area),
+            Culling::KeepClockwise => ([0, 2, 1], area.wrapping_neg()),
+            Culling::None if area < 0 => ([0, 2, 1], area.wrapping_neg()),
+            Culling::None => ([0, 1, 2], area),
+        };
+        // Without area there is no weight to divide by: such triangles cover nothing even if they are not culled.
+        if area <= 0 {
+            return None;
+        }
+        let points = order.map(|i| points[i]);
+        let bounds = bounds(points).intersection(&self.inside);
+        let inverse_w = order.map(|i| vertices[i].inverse_w);
+        (!bounds.is_empty()).then_some(Placed { order, points, inverse_w, bounds, area })
+    }
+
+    /// Half the viewport's width and height, and its corner.
+    pub fn viewport(&self) -> [[f32; 2]; 2] {
+        [self.half_size, self.corner]
+    }
+
+    /// Where pixels may be, whatever the scissor drops.
+    pub fn inside(&self) -> Rectangle {
+        self.inside
+    }
+
     fn to_fixed(&self, values: &[f32; semantic::COUNT], inverse_w: f32) -> Point {
         std::array::from_fn(|axis| {
             let device = multiply(values[axis], inverse_w) + 1.0;

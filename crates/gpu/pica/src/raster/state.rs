@@ -223,6 +223,11 @@ impl State {
         Some(state)
     }
 
+    /// Whether fragment lighting is on.
+    pub fn is_lit(&self) -> bool {
+        self.shading.as_ref().is_some_and(|shading| shading.lighting.is_some())
+    }
+
     /// Whether it is left to the CPU renderer: what is modelled and not documented has no programs on the host's GPU.
     pub fn is_modelled(&self) -> bool {
         self.early_depth.is_some()

@@ -18,6 +18,8 @@ mod lanes;
 mod native;
 mod packed;
 mod program;
+#[cfg(feature = "host")]
+mod rounds;
 mod unit;
 
 pub use engine::{Bank, Batch, Cost, Engine, EngineError, GeometryState, Invocations, Readiness};

@@ -80,17 +80,21 @@ impl Program {
     /// not all engines want it. Vertex programs have packed records; geometry programs start with the registers of the
     /// state record.
     pub fn module(&self) -> &Module {
-        self.optimised.get_or_init(|| {
-            let mut module = self.lifted.clone();
-            let Ok(()) = xenoglot_opt::optimize(
-                &mut module,
-                &mut xenoglot_opt::Context::new(),
-                &Default::default(),
-                &mut (),
-            );
-            module
-        })
+        self.optimised.get_or_init(|| optimised(self.lifted.clone()))
     }
+
+    /// The same of a program with [bounded loops](super::rounds); nothing if there is a loop that cannot be bounded.
+    #[cfg(feature = "host")]
+    pub(crate) fn bounded(&self, most: u32) -> Option<Module> {
+        let mut module = self.lifted.clone();
+        super::rounds::bound(&mut module, most).then(|| optimised(module))
+    }
+}
+
+fn optimised(mut module: Module) -> Module {
+    let Ok(()) =
+        xenoglot_opt::optimize(&mut module, &mut xenoglot_opt::Context::new(), &Default::default(), &mut ());
+    module
 }
 
 /// The programs of a GPU, and why others cannot be lifted.

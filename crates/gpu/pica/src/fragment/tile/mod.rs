@@ -31,7 +31,7 @@ use xenoglot_ir::{Block, Builder, Function, Module, Op, Stage, Type, Value};
 
 use super::emit::{Emit, Interpolation, Storage, floats};
 use super::key::{Blending, FragmentKey, OutputKey};
-use super::layout::{DEPTH, OUTSIDE, PLANES, SAMPLES, TILES};
+use super::layout::{DEPTH, FIRST_BIN, ORIGIN, OUTSIDE, PLANES, SAMPLES, TILES};
 use super::options::Options;
 use super::output;
 use crate::raster::batch::semantic;
@@ -42,10 +42,11 @@ use depth_stencil::TestsKey;
 /// Bytes of a bin: column and row of its tile, place of its list of triangles' numbers from the first bin on in bytes,
 /// length of the list; all u32.
 pub const BIN_BYTES: u32 = 16;
-/// Bytes of a triangle without its attributes. Four words each: weights of the vertices at pixel (0, 0), and columns
-/// that may be covered, first in the low half, last plus one in the high half; what a sixteenth of a pixel to the right
-/// adds, and rows; what a sixteenth upwards adds, and the sum of the weights as f32; 1/w; z/w. Then the attributes by semantic, one
-/// divided by w at each vertex.
+/// Bytes of a triangle without its attributes. Four words each: weights of the vertices, biases included, at the pixel
+/// where triangles count from, and columns that may be covered, first in the low half, last plus one in the high half; what a pixel
+/// to the right adds, and rows from above; what a row below adds, and a word that binning reads; 1/w, and the sum of the weights as
+/// f32; z/w. Then the attributes by semantic, one divided by w at each vertex. The first twelve words are those of `HalfPlanes` of
+/// `xenoglot-raster`.
 pub const TRIANGLE_BYTES: u32 = 80;
 /// Bytes of an attribute.
 pub const ATTRIBUTE_BYTES: u32 = 16;
@@ -168,9 +169,11 @@ impl Words {
 
 /// The invocation's pixel.
 struct Pixel {
-    /// Column and row, from below.
+    /// Column, and row from below.
     place: [Value; 2],
-    /// The sample, in sixteenths of a pixel from the middle of pixel (0, 0).
+    /// Column and row from above, counted as triangles do.
+    counted: [Value; 2],
+    /// The sample, in sixteenths of a pixel to the right of the middle of the pixel where triangles count from, and below it.
     sample: [Value; 2],
     /// Of its words in the colour and the depth buffer, in bytes.
     offsets: [Value; 2],
@@ -185,7 +188,7 @@ impl Pixel {
         let group = emit.builtin("group", Builtin::WorkgroupId, ints(3));
         let [group, plane] = [0, 1].map(|lane| emit.b.extract(group, lane));
         let lane = emit.builtin("lane", Builtin::LocalInvocationIndex, Type::I32);
-        let [tiles_per_row, last_row, bins] = [0, 4, 8].map(|at| emit.uniform_i32(TILES + at));
+        let [tiles_per_row, last_row, bins] = [TILES, TILES + 4, FIRST_BIN].map(|at| emit.uniform_i32(at));
         let bin_bytes = emit.i32(BIN_BYTES);
         let bin = emit.imul(group, bin_bytes);
         let bin = emit.iadd(bins, bin);
@@ -219,9 +222,15 @@ impl Pixel {
         });
         let [right, down] = sample(emit, plane);
         let four = emit.i32(4);
-        let [x16, y16] = [x, y].map(|place| emit.shl(place, four));
-        let sample = [emit.iadd(x16, right), emit.isub(y16, down)];
-        Pixel { place: [x, y], sample, offsets, list, triangles }
+        let counted = [(x, ORIGIN), (row, ORIGIN + 4)].map(|(place, origin)| {
+            let origin = emit.uniform_i32(origin);
+            emit.isub(place, origin)
+        });
+        let sample = [(counted[0], right), (counted[1], down)].map(|(place, beside)| {
+            let place = emit.shl(place, four);
+            emit.iadd(place, beside)
+        });
+        Pixel { place: [x, y], counted, sample, offsets, list, triangles }
     }
 }
 
@@ -294,19 +303,28 @@ impl Drawing<'_> {
 
     /// The weights of the vertices; goes on only if the pixel is covered.
     fn cover(&self, emit: &mut Emit, triangle: Value) -> Covered {
-        let ([x, y], [sample_x, sample_y]) = (self.pixel.place, self.pixel.sample);
-        let [base, right, up] = [0, 16, 32].map(|at| vector(emit, triangle, at, Type::I32X4));
-        let weights = [0, 1, 2].map(|lane| {
-            let [base, right, up] = [base, right, up].map(|vector| emit.b.extract(vector, lane));
-            let (right, up) = (emit.imul(right, sample_x), emit.imul(up, sample_y));
-            let weight = emit.iadd(base, right);
-            emit.iadd(weight, up)
+        let Pixel { place: [x, y], counted: [column, row], sample: [sample_x, sample_row], .. } = *self.pixel;
+        let [at, right, down] = [0, 16, 32].map(|at| vector(emit, triangle, at, Type::I32X4));
+        // Steps from pixel to pixel are multiples of 16.
+        let four = emit.i32(4);
+        let [rights, downs] = [right, down].map(|steps| {
+            [0, 1, 2].map(|vertex| {
+                let step = emit.b.extract(steps, vertex);
+                emit.op(Op::Sshr, &[step, four])
+            })
+        });
+        let weights = [0u8, 1, 2].map(|vertex| {
+            let (right, down) = (rights[usize::from(vertex)], downs[usize::from(vertex)]);
+            let (right, down) = (emit.imul(right, sample_x), emit.imul(down, sample_row));
+            let weight = emit.b.extract(at, vertex);
+            let weight = emit.iadd(weight, right);
+            emit.iadd(weight, down)
         });
         let any = emit.or(weights[0], weights[1]);
         let any = emit.or(any, weights[2]);
         let minus_one = emit.i32(u32::MAX);
         let mut covered = emit.iless(minus_one, any);
-        for (vector, place) in [(base, x), (right, y)] {
+        for (vector, place) in [(at, column), (right, row)] {
             let (half, low) = (emit.i32(16), emit.i32(0xffff));
             let range = emit.b.extract(vector, 3);
             let (first, end) = (emit.and(range, low), emit.ushr(range, half));
@@ -321,10 +339,8 @@ impl Drawing<'_> {
             covered = emit.and(covered, kept);
         }
         emit.require(covered);
-        let sum = emit.b.extract(up, 3);
-        let sum = emit.b.convert(Op::Bitcast, xenoglot_ir::Flags::NONE, sum, Type::F32);
-        let steps = [right, up].map(|step| [0, 1, 2].map(|vertex| emit.b.extract(step, vertex)));
-        Covered { weights: weights.map(|weight| emit.float(weight)), sum, steps }
+        let ups = downs.map(|down| emit.b.op(Op::Ineg, &[down]));
+        Covered { weights: weights.map(|weight| emit.float(weight)), steps: [rights, ups] }
     }
 
     /// Interpolates the attributes at the pixel; computes its depth if the draw needs it.
@@ -332,10 +348,11 @@ impl Drawing<'_> {
         &self,
         emit: &mut Emit,
         triangle: Value,
-        Covered { weights, sum, steps }: Covered,
+        Covered { weights, steps }: Covered,
     ) -> Option<Value> {
         let fragment = &self.key.fragment;
-        let inverse_w = vector(emit, triangle, 48, floats(3));
+        let inverse_w = vector(emit, triangle, 48, floats(4));
+        let sum = emit.b.extract(inverse_w, 3);
         let inverse = emit.weighted(inverse_w, weights);
         let one = emit.f32(1.0);
         let w = emit.fdiv(one, inverse);
@@ -388,10 +405,9 @@ impl Drawing<'_> {
     }
 }
 
-/// Weights of a covered pixel and their sum, as floats.
+/// Weights of a covered pixel, as floats.
 struct Covered {
     weights: [Value; 3],
-    sum: Value,
     /// What a sixteenth of a pixel to the right and one upwards add to the weights.
     steps: [[Value; 3]; 2],
 }

@@ -302,4 +302,4 @@ impl Invocations for Geometry<'_> {
 }
 
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;

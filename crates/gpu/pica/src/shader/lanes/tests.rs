@@ -15,7 +15,7 @@ const FUEL: u64 = 1 << 30;
 /// Vertices of a batch: two whole groups and a part of one.
 const VERTICES: usize = 37;
 
-fn uniforms(environment: &Environment) -> Uniforms {
+pub(in crate::shader) fn uniforms(environment: &Environment) -> Uniforms {
     let mut uniforms = Uniforms::default();
     for (n, value) in (0..).zip(environment.floats) {
         uniforms.set_float(n, value);
@@ -27,7 +27,7 @@ fn uniforms(environment: &Environment) -> Uniforms {
     uniforms
 }
 
-fn program(sample: &Sample) -> Option<Arc<Program>> {
+pub(in crate::shader) fn program(sample: &Sample) -> Option<Arc<Program>> {
     let source = Arc::new(Source::new(&sample.program.code, &sample.program.descriptors));
     let shader = Shader { source, entry: sample.entry, geometry: sample.geometry };
     Program::new(&shader).ok().map(Arc::new)
@@ -44,7 +44,7 @@ fn words(state: &GeometryState) -> Vec<u32> {
 }
 
 /// The output registers of a batch, or none if the engine did not come to its end.
-fn shade(
+pub(in crate::shader) fn shade(
     engine: &mut dyn Engine,
     program: &Arc<Program>,
     uniforms: &Uniforms,
