@@ -6,10 +6,10 @@
 //! all else is made by singles ([`resampled`]).
 
 mod alpha;
+mod as_it_lies;
 mod chroma;
 mod codes;
 mod fixed;
-#[cfg(target_arch = "x86_64")]
 mod halves;
 mod lanes;
 mod paint;
@@ -22,10 +22,9 @@ mod within_one;
 mod words;
 
 use crate::conversion::{Affine, Conversion, Filter};
-use crate::format::Subsampling;
 use crate::frame::{Error, Frame};
 use chroma::{Across, Sum, across, blend_rows, down};
-use codes::{Code, Number, Reader};
+use codes::{Code, Number, Reader, Word};
 use fixed::{Factors, Fixed};
 use lanes::{Lanes, Portable};
 use paint::Arithmetic;
@@ -155,8 +154,10 @@ impl Texel for [u8; 4] {
 
     #[inline(always)]
     fn set_alpha(&mut self, alpha: f32) {
-        // Rounded as by lanes: adding the number leaves the byte in the lowest bits. A cast would not become a vector.
-        self[3] = (alpha.clamp(0.0, 255.0) + lanes::LARGE).to_bits() as u8;
+        // Rounded as by lanes: adding the number leaves the byte in the lowest bits. Neither a cast nor a byte for itself would
+        // become vectors.
+        let alpha = (alpha.clamp(0.0, 255.0) + lanes::LARGE).to_bits() << 24;
+        *self = (u32::from_le_bytes(*self) & 0xff_ffff | alpha).to_le_bytes();
     }
 }
 
@@ -264,9 +265,6 @@ fn bands<M: Method>(arch: Arch, plan: &Plan<'_>, out: &mut [M::Texel]) -> Result
             }
             _ => Work::<_, M> { lanes: Portable, plan, room, first, width, rows: &mut *rows }.call(),
         }
-        if M::IS_OPAQUE && !plan.is_opaque(M::Texel::ONE) {
-            alpha::fill(plan, first, rows);
-        }
     });
     Ok(())
 }
@@ -297,10 +295,10 @@ impl<T: Texel> Method for Exact<T> {
     fn rows<L: Lanes + Words>(work: Work<'_, L, Self>) {
         match (work.plan.frame.format.bits, T::ARE_MANY && work.plan.is_luma_shared) {
             (8, true) => work.rows_of::<Singles<L, T, true>, u8, u16, _, _>(),
-            (9..=12, true) => work.rows_of::<Singles<L, T, true>, u16, u16, _, _>(),
+            (9..=12, true) => work.rows_of::<Singles<L, T, true>, Word, u16, _, _>(),
             (8, false) => work.rows_of::<Singles<L, T, false>, u8, u16, _, _>(),
-            (9..=12, false) => work.rows_of::<Singles<L, T, false>, u16, u16, _, _>(),
-            _ => work.rows_of::<Singles<L, T, false>, u16, u32, _, _>(),
+            (9..=12, false) => work.rows_of::<Singles<L, T, false>, Word, u16, _, _>(),
+            _ => work.rows_of::<Singles<L, T, false>, Word, u32, _, _>(),
         }
     }
 }
@@ -318,8 +316,8 @@ impl Method for WithinOne {
     fn rows<L: Lanes + Words>(work: Work<'_, L, Self>) {
         match work.plan.frame.format.bits {
             8 => work.rows_of::<Fixed<L>, u8, u16, _, _>(),
-            9..=12 => work.rows_of::<Fixed<L>, u16, u16, _, _>(),
-            _ => work.rows_of::<Fixed<L>, u16, u32, _, _>(),
+            9..=12 => work.rows_of::<Fixed<L>, Word, u16, _, _>(),
+            _ => work.rows_of::<Fixed<L>, Word, u32, _, _>(),
         }
     }
 }
@@ -340,7 +338,11 @@ impl<L: Lanes + Words, M: Method> NullaryFnOnce for Work<'_, L, M> {
 
     #[inline(always)]
     fn call(self) {
-        M::rows(self);
+        let Work { lanes, plan, room, first, width, rows } = self;
+        M::rows(Work { lanes, plan, room, first, width, rows: &mut *rows });
+        if M::IS_OPAQUE && !plan.is_opaque(M::Texel::ONE) {
+            alpha::fill(plan, first, rows);
+        }
     }
 }
 
@@ -358,34 +360,24 @@ impl<L: Copy, M: Method<Room = Room>> Work<'_, L, M> {
         // For chroma as it is read, and for sums of it.
         let arithmetic = [A::new(lanes, plan, 1), A::new(lanes, plan, plan.unit())];
         let whole = width - width % GROUP;
+        let mut done = 0;
+        if A::IS_LUMA_SHARED && plan.is_as_it_lies::<C>() {
+            done = whole;
+            plan.paint_as_it_lies::<_, C, _, _>(arithmetic[0], first, done, rows);
+        }
         // Sums of chroma are made before texels are; those of fewer are closer by then.
         let tile = if plan.conversion.filter == Filter::Linear { TILE / 2 } else { TILE };
-        let mut rows = (first..).zip(rows.chunks_mut(width));
-        while let Some((y, upper)) = rows.next() {
-            let (mut done, mut lower) = (0, None);
-            if A::IS_LUMA_SHARED && plan.is_chroma_shared(y) {
-                lower = rows.next();
+        for (y, row) in (first..).zip(rows.chunks_mut(width)) {
+            let mut x = done;
+            let (tiles, rest) = row[done..].split_at_mut(whole - done);
+            for texels in tiles.chunks_mut(tile) {
+                plan.tile(arithmetic, [x, y], texels, &mut room);
+                x += texels.len();
             }
-            if let Some((_, lower)) = &mut lower {
-                let tiles = upper[..whole].chunks_mut(tile).zip(lower[..whole].chunks_mut(tile));
-                for (upper, lower) in tiles {
-                    let columns = upper.len();
-                    plan.squares(arithmetic[0], [done, y], [upper, lower], &mut room);
-                    done += columns;
-                }
-            }
-            for (y, row) in [Some((y, upper)), lower].into_iter().flatten() {
-                let mut x = done;
-                let (tiles, rest) = row[done..].split_at_mut(whole - done);
-                for texels in tiles.chunks_mut(tile) {
-                    plan.tile(arithmetic, [x, y], texels, &mut room);
-                    x += texels.len();
-                }
-                if !rest.is_empty() {
-                    let mut last = [M::Texel::default(); GROUP];
-                    plan.tile(arithmetic, [x, y], &mut last, &mut room);
-                    rest.copy_from_slice(&last[..rest.len()]);
-                }
+            if !rest.is_empty() {
+                let mut last = [M::Texel::default(); GROUP];
+                plan.tile(arithmetic, [x, y], &mut last, &mut room);
+                rest.copy_from_slice(&last[..rest.len()]);
             }
         }
     }
@@ -438,39 +430,6 @@ impl Plan<'_> {
         }
     }
 
-    /// Whether the texels of this row and the next have the same samples of chroma, one for each square.
-    fn is_chroma_shared(&self, y: usize) -> bool {
-        let is_halved = self.frame.format.subsampling == Subsampling::S420;
-        let rows = |y| down(y, self.frame.channels[0].size[1], is_halved, self.conversion);
-        is_halved && self.across == Across::Shared && rows(y) == rows(y + 1)
-    }
-
-    /// Makes texels of two rows that share chroma. There are whole groups of them.
-    #[inline(always)]
-    fn squares<A, C, S, const PAIRS: usize, const GROUP: usize>(
-        &self,
-        arithmetic: A,
-        [x, y]: [usize; 2],
-        [upper, lower]: [&mut [A::Texel]; 2],
-        room: &mut RoomOf<'_, C, S>,
-    ) where
-        A: Arithmetic<PAIRS, GROUP>,
-        C: Code,
-        S: Sum + Number,
-    {
-        let [cr, luma, cb] = &self.frame.channels;
-        let ([row, _], _) = down(y, cr.size[1], true, self.conversion);
-        let (columns, samples) = (x..x + upper.len(), x / 2..(x + upper.len()) / 2);
-        let of = [(luma, y, &columns), (luma, y + 1, &columns), (cr, row, &samples), (cb, row, &samples)];
-        let reader = Reader::new(self.frame.format, A::IS_HIGH);
-        let mut codes: [&[C]; 4] = [&[]; 4];
-        for ((codes, room), (channel, y, columns)) in codes.iter_mut().zip(&mut room.codes).zip(of) {
-            *codes = reader.read(channel, y, columns.clone(), 0, room);
-        }
-        let [above, below, reds, blues] = codes;
-        arithmetic.paint_squares([above, below], [reds, blues], [upper, lower]);
-    }
-
     /// Makes texels of a row, whole groups of them: those behind its end are of its last samples.
     #[inline(always)]
     fn tile<A, C, S, const PAIRS: usize, const GROUP: usize>(
@@ -486,7 +445,8 @@ impl Plan<'_> {
     {
         let Frame { format, channels: [cr, luma, cb], .. } = self.frame;
         let RoomOf { codes: [lumas, below, reds, blues], sums } = room;
-        let lumas = Reader::new(*format, A::IS_HIGH).read(luma, y, x..x + texels.len(), 0, lumas);
+        let reader = Reader::new(*format, false);
+        let lumas = reader.read(luma, y, x..x + texels.len(), 0, lumas);
         let [fx, fy] = format.subsampling.factors();
         let samples = x / fx..(x + texels.len()) / fx;
         let (rows, weights) = down(y, cr.size[1], fy == 2, self.conversion);
@@ -500,7 +460,6 @@ impl Plan<'_> {
         // Sums that begin at the highest bit are as many times the sums of codes.
         let scale = if A::IS_HIGH { 1 << (S::BITS - format.bits - self.unit().ilog2()) } else { 1 };
         let weights = weights.map(|weight| weight * scale);
-        let reader = Reader::new(*format, A::IS_HIGH && !is_between);
         let mut codes: [&[C]; 2] = [&[]; 2];
         let rooms = [reds, blues].into_iter().zip(&mut *sums);
         for ((codes, channel), (room, out)) in codes.iter_mut().zip([cr, cb]).zip(rooms) {
@@ -510,7 +469,7 @@ impl Plan<'_> {
                     true => reader.read(channel, rows[1], samples.clone(), around, below),
                     false => codes,
                 };
-                blend_rows([codes, lower], weights, out);
+                blend_rows(reader, [codes, lower], weights, out);
             }
         }
         let [reds, blues] = [&*sums[0], &*sums[1]];

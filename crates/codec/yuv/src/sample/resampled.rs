@@ -5,7 +5,7 @@
 //! their sums exactly: results are those of the integers that other conversions have. Cubic weights are rounded where they are
 //! multiplied and added.
 
-use super::codes::{Code, Reader};
+use super::codes::{Code, Reader, Word};
 use super::lanes::Lanes;
 use super::words::Words;
 use super::{Method, Plan, Texel, Work};
@@ -38,7 +38,7 @@ impl<T: Texel> Method for Resampled<T> {
     fn rows<L: Lanes + Words>(work: Work<'_, L, Self>) {
         match work.plan.frame.format.bits {
             8 => work.by_singles::<u8>(),
-            _ => work.by_singles::<u16>(),
+            _ => work.by_singles::<Word>(),
         }
     }
 }
@@ -96,7 +96,7 @@ impl<T: Texel, L: Lanes> Work<'_, L, Resampled<T>> {
                     let columns = x..x + texels.len();
                     let codes = reader.read::<C>(channel, y, columns, 0, cast_slice_mut(&mut room.codes));
                     for (out, &code) in room.components[component].iter_mut().zip(codes) {
-                        *out = f32::from(code.into());
+                        *out = f32::from(code.number(reader));
                     }
                 }
                 for (component, channel) in [(0, cr), (2, cb)] {
@@ -133,7 +133,7 @@ impl Room {
             let room = cast_slice_mut(&mut self.codes);
             let codes: &[C] = reader.read(channel, row, start..samples.end + AROUND, 0, room);
             for (out, &code) in between.iter_mut().zip(codes) {
-                let product = f32::from(code.into()) * weight;
+                let product = f32::from(code.number(reader)) * weight;
                 *out = if is_first { product } else { *out + product };
             }
             is_first = false;
