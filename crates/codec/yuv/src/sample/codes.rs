@@ -2,9 +2,10 @@
 
 use super::halves::halves;
 use super::lanes::Lanes;
+use super::tens::tens;
 use super::words::Words;
 use crate::format::Format;
-use crate::frame::{Channel, Packing, ten};
+use crate::frame::{Channel, Packing};
 use pulp::bytemuck::{Pod, cast_slice};
 use std::ops::Range;
 
@@ -371,9 +372,7 @@ impl Reader {
                     *code = C::of_low((byte >> 6).into());
                 }
             }
-            (_, 2) => tens::<6, _>(row, first, 2, codes),
-            (_, 3) => tens::<4, _>(row, first, 3, codes),
-            _ => tens::<3, _>(row, first, 4, codes),
+            (_, step) => tens(row, first, step, codes),
         }
         if let (Some(&first), Some(&last)) = (codes.first(), codes.last()) {
             edge.fill(first);
@@ -400,31 +399,5 @@ fn spread<const BYTES: usize, const STEP: usize, C>(
     // The last of a row may have nothing behind it.
     if let (Some(out), Some(bytes)) = (codes.get_mut(filled), rest.first_chunk()) {
         *out = code(bytes);
-    }
-}
-
-/// Samples of a row that has three of ten bits to a word of 32: those `step` apart, which repeat their places in words after every
-/// `PERIOD`, twelve samples on.
-#[inline(always)]
-fn tens<const PERIOD: usize, C: Code>(row: &[u8], first: usize, step: usize, codes: &mut [C]) {
-    let mut places = [(0, 0); PERIOD];
-    for (i, place) in places.iter_mut().enumerate() {
-        let sample = first % 12 + i * step;
-        *place = (sample / 3, 10 * (sample % 3));
-    }
-    let mut rest = row.get(first / 12 * 16..).unwrap_or_default();
-    let mut done = 0;
-    for out in codes.as_chunks_mut::<PERIOD>().0 {
-        let Some(bytes) = rest.first_chunk::<32>() else { break };
-        let (words, _) = bytes.as_chunks();
-        for (out, (word, shift)) in out.iter_mut().zip(places) {
-            // There are eight words.
-            *out = C::of_low((u32::from_le_bytes(words[word & 7]) >> shift & 0x3ff) as u16);
-        }
-        rest = &rest[16..];
-        done += PERIOD;
-    }
-    for (i, out) in codes.iter_mut().enumerate().skip(done) {
-        *out = C::of_low(ten(row, first + i * step));
     }
 }

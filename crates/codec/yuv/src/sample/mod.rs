@@ -2,19 +2,21 @@
 //!
 //! Rows are made in tiles. Chroma is brought to the places of luma in integers, which are exact. A matrix of singles then makes
 //! RGB of the sums, so that only its own rounding is between the result and the exact one; or one of fixed-point numbers of
-//! 16 bits, where results may be off by one. That is for chroma at half the places along an axis or at all, the nearest or linear;
-//! all else is made by singles ([`resampled`]).
+//! 16 bits, where results may be off by one. That is for chroma at half the places along an axis or at all, the nearest or linear. Other
+//! chroma is brought to luma's places by singles ([`filtered`]), and where alpha has a part in colours all is ([`resampled`]).
 
 mod alpha;
 mod as_it_lies;
 mod chroma;
 mod codes;
+mod filtered;
 mod fixed;
 mod halves;
 mod lanes;
 mod paint;
 mod resampled;
 mod singles;
+mod tens;
 #[cfg(test)]
 mod tests;
 #[cfg(test)]
@@ -25,6 +27,7 @@ use crate::conversion::{Affine, Conversion, Filter};
 use crate::frame::{Error, Frame};
 use chroma::{Across, Sum, across, blend_rows, down};
 use codes::{Code, Number, Reader, Word};
+use filtered::Filtered;
 use fixed::{Factors, Fixed};
 use lanes::{Lanes, Portable};
 use paint::Arithmetic;
@@ -73,8 +76,8 @@ pub enum Precision {
     Exact,
     /// Each component is that of [`Precision::Exact`], or one more or less; most are the same. This takes less time, as
     /// it computes with words of 16 bits. Results do not depend on the processor. Where words do not hold a conversion's
-    /// factors, or red, green and blue do not have the same part of luma, all is as with [`Precision::Exact`]; and so it is with
-    /// [`Filter::Cubic`], with a quarter of chroma samples along an axis, and with alpha in colours.
+    /// factors, or red, green and blue do not have the same part of luma, or a component is not taken from samples, all is as with
+    /// [`Precision::Exact`]; and so it is with [`Filter::Cubic`], with a quarter of chroma samples along an axis, and with alpha in colours.
     WithinOne,
 }
 
@@ -195,12 +198,11 @@ impl<'a> Plan<'a> {
         }
     }
 
-    /// Whether this is not for sums of halves and quarters, and colours without alpha.
-    fn is_resampled(&self) -> bool {
+    /// Whether chroma is not of sums of halves and quarters.
+    fn is_filtered(&self) -> bool {
         // Where no chroma is left out, filters are of no matter.
         let most = if self.conversion.filter == Filter::Cubic { 1 } else { 2 };
         self.frame.format.subsampling.factors().iter().any(|&factor| factor > most)
-            || !self.affine.is_alpha_apart()
     }
 
     /// Whether alpha is 1 everywhere.
@@ -220,9 +222,10 @@ fn rows<T: Texel>(
 }
 
 fn exact<T: Texel>(arch: Arch, plan: &Plan<'_>, out: &mut [T]) -> Result<(), Error> {
-    match plan.is_resampled() {
-        true => bands::<Resampled<T>>(arch, plan, out),
-        false => bands::<Exact<T>>(arch, plan, out),
+    match (plan.affine.is_alpha_apart(), plan.is_filtered()) {
+        (false, _) => bands::<Resampled<T>>(arch, plan, out),
+        (true, true) => bands::<Filtered<T>>(arch, plan, out),
+        (true, false) => bands::<Exact<T>>(arch, plan, out),
     }
 }
 
@@ -236,7 +239,7 @@ fn bytes(
 ) -> Result<(), Error> {
     let mut plan = Plan::new(frame, conversion, <[u8; 4]>::ONE);
     let factors = Factors::new(plan.matrix, plan.offset, frame.format.bits);
-    let is_for_words = plan.is_luma_shared && !plan.is_resampled();
+    let is_for_words = plan.is_luma_shared && plan.affine.is_alpha_apart() && !plan.is_filtered();
     if let (Precision::WithinOne, true, Some(factors)) = (precision, is_for_words, factors) {
         plan.factors = factors;
         return bands::<WithinOne>(arch, &plan, out);

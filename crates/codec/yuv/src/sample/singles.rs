@@ -77,6 +77,26 @@ impl<L: Lanes, T: Texel, const IS_LUMA_SHARED: bool> Arithmetic<16, 32> for Sing
 }
 
 impl<L: Lanes, T: Texel, const IS_LUMA_SHARED: bool> Singles<L, T, IS_LUMA_SHARED> {
+    /// What chroma adds to the components of sixteen texels: chroma as sums of singles.
+    #[inline(always)]
+    pub(super) fn of_sums(self, [cr, cb]: [L::Singles; 2]) -> [L::Singles; 3] {
+        let lanes = self.lanes;
+        let (cr, cb) = (lanes.to_array(cr), lanes.to_array(cb));
+        let [[rr, _, rb], [gr, _, gb], [br, _, bb]] = self.matrix;
+        if IS_LUMA_SHARED {
+            self.with_offset(lanes.singles_by(&cr, [rr, gr]), lanes.singles_by(&cb, [gb, bb]))
+        } else {
+            let reds = lanes.singles_by(&cr, [rr, gr, br]);
+            self.sums(self.sums(self.offset, lanes.singles_by(&cb, [rb, gb, bb])), reds)
+        }
+    }
+
+    /// Sixteen texels.
+    #[inline(always)]
+    pub(super) fn few<C: Code>(self, luma: &[C; 16], chroma: [L::Singles; 3]) -> [T; 16] {
+        T::of(self.lanes, self.sums(chroma, self.of_luma(luma)))
+    }
+
     /// What Cr adds to red and green and Cb to green and blue, and what is added to all.
     #[inline(always)]
     fn with_offset(
