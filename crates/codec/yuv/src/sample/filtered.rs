@@ -3,13 +3,13 @@
 //! Sums of chroma are singles. Weights of the nearest and of linear filters are eighths at most along each axis, and those of cubic
 //! ones between two samples 128ths, so that with codes of eight bits singles hold all of these sums exactly.
 
-use super::codes::{Code, Reader, Word};
+use super::codes::{Code, Reader};
 use super::lanes::Lanes;
 use super::paint::Arithmetic;
 use super::resampled::{Between, TILE, WINDOW, phases};
 use super::singles::Singles;
 use super::words::Words;
-use super::{Method, Texel, Work};
+use super::{Arch, Error, Method, Plan, Texel, Work};
 use crate::taps::Axis;
 use pulp::bytemuck::cast_slice_mut;
 use std::marker::PhantomData;
@@ -19,10 +19,27 @@ const SAMPLES: usize = 16;
 /// Texels that are brought together at a time.
 const GROUP: usize = 32;
 
-/// Makes rows by [`Singles`] of sums of singles.
-pub(super) struct Filtered<T>(PhantomData<T>);
+/// Makes all rows.
+pub(super) fn bands<T: Texel, C: Code, const IS_LUMA_SHARED: bool>(
+    arch: Arch,
+    plan: &Plan<'_>,
+    out: &mut [T],
+) -> Result<(), Error> {
+    match plan.frame.format.subsampling.factors()[0] {
+        1 => super::bands::<Filtered<T, C, IS_LUMA_SHARED, 1>>(arch, plan, out),
+        2 => super::bands::<Filtered<T, C, IS_LUMA_SHARED, 2>>(arch, plan, out),
+        _ => super::bands::<Filtered<T, C, IS_LUMA_SHARED, 4>>(arch, plan, out),
+    }
+}
 
-impl<T: Texel> Method for Filtered<T> {
+/// Makes rows by [`Singles`] of sums of singles, with a sample of chroma for every `FACTOR` texels.
+struct Filtered<T, C, const IS_LUMA_SHARED: bool, const FACTOR: usize>(PhantomData<(T, C)>);
+
+impl<T, C, const IS_LUMA_SHARED: bool, const FACTOR: usize> Method for Filtered<T, C, IS_LUMA_SHARED, FACTOR>
+where
+    T: Texel,
+    C: Code,
+{
     type Texel = T;
     type Room = Room;
 
@@ -30,12 +47,7 @@ impl<T: Texel> Method for Filtered<T> {
 
     #[inline(always)]
     fn rows<L: Lanes + Words>(work: Work<'_, L, Self>) {
-        match (work.plan.frame.format.bits, T::ARE_MANY && work.plan.is_luma_shared) {
-            (8, true) => work.rows_with::<u8, true>(),
-            (8, false) => work.rows_with::<u8, false>(),
-            (_, true) => work.rows_with::<Word, true>(),
-            (_, false) => work.rows_with::<Word, false>(),
-        }
+        work.rows_of_groups();
     }
 }
 
@@ -56,19 +68,15 @@ impl Default for Line {
     }
 }
 
-impl<T: Texel, L: Lanes> Work<'_, L, Filtered<T>> {
+impl<T, C, L, const IS_LUMA_SHARED: bool, const FACTOR: usize>
+    Work<'_, L, Filtered<T, C, IS_LUMA_SHARED, FACTOR>>
+where
+    T: Texel,
+    C: Code,
+    L: Lanes,
+{
     #[inline(always)]
-    fn rows_with<C: Code, const IS_LUMA_SHARED: bool>(self) {
-        match self.plan.frame.format.subsampling.factors()[0] {
-            1 => self.rows_of_groups::<C, IS_LUMA_SHARED, 1>(),
-            2 => self.rows_of_groups::<C, IS_LUMA_SHARED, 2>(),
-            _ => self.rows_of_groups::<C, IS_LUMA_SHARED, 4>(),
-        }
-    }
-
-    /// Makes rows with a sample of chroma for every `FACTOR` texels.
-    #[inline(always)]
-    fn rows_of_groups<C: Code, const IS_LUMA_SHARED: bool, const FACTOR: usize>(self) {
+    fn rows_of_groups(self) {
         let Work { lanes, plan, room, first, width, rows } = self;
         let arithmetic = Singles::<L, T, IS_LUMA_SHARED>::new(lanes, plan, 1);
         let [cr, luma, cb] = &plan.frame.channels;

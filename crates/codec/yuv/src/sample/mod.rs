@@ -27,7 +27,6 @@ use crate::conversion::{Affine, Conversion, Filter};
 use crate::frame::{Error, Frame};
 use chroma::{Across, Sum, across, blend_rows, down};
 use codes::{Code, Number, Reader, Word};
-use filtered::Filtered;
 use fixed::{Factors, Fixed};
 use lanes::{Lanes, Portable};
 use paint::Arithmetic;
@@ -221,11 +220,29 @@ fn rows<T: Texel>(
     exact(arch, &Plan::new(frame, conversion, T::ONE), out)
 }
 
+/// Each combination of types is a function of its own for every instruction set: one function of all would take compilers minutes.
 fn exact<T: Texel>(arch: Arch, plan: &Plan<'_>, out: &mut [T]) -> Result<(), Error> {
-    match (plan.affine.is_alpha_apart(), plan.is_filtered()) {
-        (false, _) => bands::<Resampled<T>>(arch, plan, out),
-        (true, true) => bands::<Filtered<T>>(arch, plan, out),
-        (true, false) => bands::<Exact<T>>(arch, plan, out),
+    let (bits, is_shared) = (plan.frame.format.bits, T::ARE_MANY && plan.is_luma_shared);
+    if !plan.affine.is_alpha_apart() {
+        return match bits {
+            8 => bands::<Resampled<T, u8>>(arch, plan, out),
+            _ => bands::<Resampled<T, Word>>(arch, plan, out),
+        };
+    }
+    if plan.is_filtered() {
+        return match (bits, is_shared) {
+            (8, true) => filtered::bands::<T, u8, true>(arch, plan, out),
+            (8, false) => filtered::bands::<T, u8, false>(arch, plan, out),
+            (_, true) => filtered::bands::<T, Word, true>(arch, plan, out),
+            (_, false) => filtered::bands::<T, Word, false>(arch, plan, out),
+        };
+    }
+    match (bits, is_shared) {
+        (8, true) => bands::<Exact<T, u8, u16, true>>(arch, plan, out),
+        (9..=12, true) => bands::<Exact<T, Word, u16, true>>(arch, plan, out),
+        (8, false) => bands::<Exact<T, u8, u16, false>>(arch, plan, out),
+        (9..=12, false) => bands::<Exact<T, Word, u16, false>>(arch, plan, out),
+        _ => bands::<Exact<T, Word, u32, false>>(arch, plan, out),
     }
 }
 
@@ -242,7 +259,11 @@ fn bytes(
     let is_for_words = plan.is_luma_shared && plan.affine.is_alpha_apart() && !plan.is_filtered();
     if let (Precision::WithinOne, true, Some(factors)) = (precision, is_for_words, factors) {
         plan.factors = factors;
-        return bands::<WithinOne>(arch, &plan, out);
+        return match frame.format.bits {
+            8 => bands::<WithinOne<u8, u16>>(arch, &plan, out),
+            9..=12 => bands::<WithinOne<Word, u16>>(arch, &plan, out),
+            _ => bands::<WithinOne<Word, u32>>(arch, &plan, out),
+        };
     }
     exact(arch, &plan, out)
 }
@@ -285,10 +306,15 @@ trait Method: Sized {
     fn rows<L: Lanes + Words>(work: Work<'_, L, Self>);
 }
 
-/// By [`Singles`].
-struct Exact<T>(PhantomData<T>);
+/// By [`Singles`], of codes and of sums of codes.
+struct Exact<T, C, S, const IS_LUMA_SHARED: bool>(PhantomData<(T, C, S)>);
 
-impl<T: Texel> Method for Exact<T> {
+impl<T, C, S, const IS_LUMA_SHARED: bool> Method for Exact<T, C, S, IS_LUMA_SHARED>
+where
+    T: Texel,
+    C: Code,
+    S: Sum + Number,
+{
     type Texel = T;
     type Room = Room;
 
@@ -296,20 +322,14 @@ impl<T: Texel> Method for Exact<T> {
 
     #[inline(always)]
     fn rows<L: Lanes + Words>(work: Work<'_, L, Self>) {
-        match (work.plan.frame.format.bits, T::ARE_MANY && work.plan.is_luma_shared) {
-            (8, true) => work.rows_of::<Singles<L, T, true>, u8, u16, _, _>(),
-            (9..=12, true) => work.rows_of::<Singles<L, T, true>, Word, u16, _, _>(),
-            (8, false) => work.rows_of::<Singles<L, T, false>, u8, u16, _, _>(),
-            (9..=12, false) => work.rows_of::<Singles<L, T, false>, Word, u16, _, _>(),
-            _ => work.rows_of::<Singles<L, T, false>, Word, u32, _, _>(),
-        }
+        work.rows_of::<Singles<L, T, IS_LUMA_SHARED>, C, S, _, _>();
     }
 }
 
-/// By [`Fixed`].
-struct WithinOne;
+/// By [`Fixed`], of codes and of sums of codes.
+struct WithinOne<C, S>(PhantomData<(C, S)>);
 
-impl Method for WithinOne {
+impl<C: Code, S: Sum + Number> Method for WithinOne<C, S> {
     type Texel = [u8; 4];
     type Room = Room;
 
@@ -317,11 +337,7 @@ impl Method for WithinOne {
 
     #[inline(always)]
     fn rows<L: Lanes + Words>(work: Work<'_, L, Self>) {
-        match work.plan.frame.format.bits {
-            8 => work.rows_of::<Fixed<L>, u8, u16, _, _>(),
-            9..=12 => work.rows_of::<Fixed<L>, Word, u16, _, _>(),
-            _ => work.rows_of::<Fixed<L>, Word, u32, _, _>(),
-        }
+        work.rows_of::<Fixed<L>, C, S, _, _>();
     }
 }
 

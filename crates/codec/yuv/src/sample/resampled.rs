@@ -5,7 +5,7 @@
 //! their sums exactly: results are those of the integers that other conversions have. Cubic weights are rounded where they are
 //! multiplied and added.
 
-use super::codes::{Code, Reader, Word};
+use super::codes::{Code, Reader};
 use super::lanes::Lanes;
 use super::words::Words;
 use super::{Method, Plan, Texel, Work};
@@ -27,9 +27,9 @@ pub(super) const WINDOW: usize = 2 * AROUND + 1;
 const ROOM: usize = TILE + 2 * AROUND;
 
 /// Makes rows by singles alone.
-pub(super) struct Resampled<T>(PhantomData<T>);
+pub(super) struct Resampled<T, C>(PhantomData<(T, C)>);
 
-impl<T: Texel> Method for Resampled<T> {
+impl<T: Texel, C: Code> Method for Resampled<T, C> {
     type Texel = T;
     type Room = Room;
 
@@ -37,10 +37,7 @@ impl<T: Texel> Method for Resampled<T> {
 
     #[inline(always)]
     fn rows<L: Lanes + Words>(work: Work<'_, L, Self>) {
-        match work.plan.frame.format.bits {
-            8 => work.by_singles::<u8>(),
-            _ => work.by_singles::<Word>(),
-        }
+        work.by_singles();
     }
 }
 
@@ -89,9 +86,9 @@ pub(super) fn phases<const FACTOR: usize>(axis: Axis) -> Phases<FACTOR> {
     phases
 }
 
-impl<T: Texel, L: Lanes> Work<'_, L, Resampled<T>> {
+impl<T: Texel, C: Code, L: Lanes> Work<'_, L, Resampled<T, C>> {
     #[inline(always)]
-    fn by_singles<C: Code>(self) {
+    fn by_singles(self) {
         let Work { lanes, plan, room, first, width, rows } = self;
         let Frame { format, channels: [cr, luma, cb], alpha, .. } = plan.frame;
         let factors = format.subsampling.factors();
