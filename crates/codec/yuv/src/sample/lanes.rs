@@ -124,7 +124,7 @@ impl Lanes for Portable {
 
     #[inline(always)]
     fn in_turns(self, a: [f32; 16], b: [f32; 16]) -> [[f32; 16]; 2] {
-        let of = |i: usize| if i % 2 == 0 { a[i / 2] } else { b[i / 2] };
+        let of = |i: usize| if i.is_multiple_of(2) { a[i / 2] } else { b[i / 2] };
         [each!(i => of(i)), each!(i => of(i + 16))]
     }
 
@@ -479,7 +479,7 @@ mod tests {
         let [of_bytes] = lanes.bytes_by(bytes.first_chunk().unwrap(), [by[0]]);
         let [of_words] = lanes.words_by(words.first_chunk().unwrap(), [by[0]]);
         for (half, shown) in lanes.in_turns(of_bytes, of_words).into_iter().enumerate() {
-            let meant = |i: usize| if i % 2 == 0 { all_bytes[i / 2] } else { all_words[i / 2] };
+            let meant = |i: usize| if i.is_multiple_of(2) { all_bytes[i / 2] } else { all_words[i / 2] };
             assert_eq!(lanes.to_array(shown), core::array::from_fn(|i| meant(i + 16 * half)));
         }
         let singles = longs.map(|c| c as f32 / 3.0);
