@@ -286,7 +286,8 @@ debian_wasm_rust() {
 }
 
 # Cargo for the target, by the toolchain that has its standard library. Debian's for browsers has the sources of one: it is compiled first,
-# which only nightly compilers may do, but for a variable, and linked by the linker that comes with the installed compiler.
+# which only nightly compilers may do, but for a variable, and linked by the linker that comes with the installed compiler. BUILD_STD has
+# the parts of it that are compiled.
 wasm_cargo() {
     local command=$1 sysroot rust
     shift
@@ -296,7 +297,7 @@ wasm_cargo() {
     elif rust=$(debian_wasm_rust); then
         CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_LINKER=$(echo "$sysroot"/lib/rustlib/*/bin/rust-lld) \
             LD_LIBRARY_PATH=$rust/usr/lib/x86_64-linux-gnu RUSTC=$rust/usr/bin/rustc RUSTC_BOOTSTRAP=1 \
-            CARGO_TARGET_DIR=target/wasm cargo "$command" -Zbuild-std=std,panic_abort --target "$wasm" "$@"
+            CARGO_TARGET_DIR=target/wasm cargo "$command" "-Zbuild-std=${BUILD_STD:-std,panic_abort}" --target "$wasm" "$@"
     else
         notice "no standard library for $wasm (rustup target add $wasm)"
     fi
@@ -355,6 +356,10 @@ run check_packages
 step "cargo-deny"
 if install_cargo_deny; then run check_dependencies; else notice "cargo-deny $cargo_deny could not be installed"; fi
 run check_wasm
+
+# What is there without `std`: with Debian's compiler the target has none then, so that no dependency can use it.
+check_no_std() { BUILD_STD=core,alloc wasm_cargo check -p xenoglot-texture --no-default-features; }
+run check_no_std
 
 step "summary"
 [ "${XENOGLOT_LONG:-0}" = 1 ] || echo "long runs: not asked for (--long)"

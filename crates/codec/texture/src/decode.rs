@@ -5,6 +5,7 @@ use crate::format::{Extent, Format};
 use crate::simd::Portable;
 use crate::{astc, basis, bc, etc, plain};
 use pulp::{Arch, NullaryFnOnce};
+#[cfg(feature = "std")]
 use rayon::prelude::*;
 use thiserror::Error;
 
@@ -50,6 +51,7 @@ pub fn decode_into(format: Format, extent: Extent, data: &[u8], out: &mut [u8]) 
 ///
 /// # Errors
 /// As [`decode_into`].
+#[cfg(feature = "std")]
 pub fn decode_into_parallel(
     format: Format,
     extent: Extent,

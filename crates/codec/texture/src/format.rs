@@ -3,7 +3,8 @@
 use crate::astc::Footprint;
 use crate::console::pica;
 use crate::plain::{Layout, Numeric};
-use std::fmt;
+use alloc::string::String;
+use core::fmt;
 
 /// A guest's texture format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -17,7 +17,10 @@
 //! assert_eq!(texels[..4], [255, 0, 0, 255]);
 //! # Ok::<(), xenoglot_texture::Error>(())
 //! ```
+#![cfg_attr(not(any(feature = "std", test)), no_std)]
 #![deny(missing_docs)]
+
+extern crate alloc;
 
 pub mod astc;
 pub mod basis;
@@ -28,6 +31,7 @@ pub mod console;
 #[cfg(feature = "containers")]
 pub mod container;
 mod decode;
+#[cfg(feature = "std")]
 mod encode;
 mod etc;
 mod format;
@@ -38,7 +42,10 @@ pub mod plain;
 mod rows;
 mod simd;
 
-pub use decode::{Error, decode_into, decode_into_parallel};
+#[cfg(feature = "std")]
+pub use decode::decode_into_parallel;
+pub use decode::{Error, decode_into};
+#[cfg(feature = "std")]
 pub use encode::{
     EncodeError, Quality, encode_into, encode_into_parallel, transcode_into, transcode_into_parallel,
 };

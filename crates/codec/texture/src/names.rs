@@ -4,6 +4,7 @@
 use crate::astc::Footprint;
 use crate::format::{Format, Profile, Texel};
 use crate::plain::{Field, Layout, Numeric};
+use alloc::string::ToString;
 
 /// Footprints before this one in [`Footprint::ALL`] are flat.
 const FLAT: usize = 14;

@@ -5,7 +5,8 @@
 
 use crate::format::{Channels, Texel};
 use crate::half;
-use std::fmt;
+use alloc::vec::Vec;
+use core::fmt;
 
 /// What the bits of a component count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -180,7 +181,7 @@ impl Layout {
                 None => {
                     let scales = self.fields.map(|f| 255.0 / mask(f.bits).max(1) as f32);
                     self.each(data, out, 255, |codes| {
-                        std::array::from_fn::<u8, 4, _>(|i| (codes[i] as f32 * scales[i] + 0.5) as u8)
+                        core::array::from_fn::<u8, 4, _>(|i| (codes[i] as f32 * scales[i] + 0.5) as u8)
                     });
                 }
             },
@@ -192,14 +193,16 @@ impl Layout {
                     _ => 0,
                 });
                 self.each(data, out, half::ONE, |codes| {
-                    std::array::from_fn::<u16, 4, _>(|i| (codes[i] as u16) << shifts[i])
+                    core::array::from_fn::<u16, 4, _>(|i| (codes[i] as u16) << shifts[i])
                 });
             }
             Texel::Rgba32Uint => self.each(data, out, 1, |codes| codes),
             Texel::Rgba32Sint => {
                 let unused = self.fields.map(|f| 32 - u32::from(f.bits.max(1)));
                 self.each(data, out, 1, |codes| {
-                    std::array::from_fn::<u32, 4, _>(|i| ((codes[i] << unused[i]) as i32 >> unused[i]) as u32)
+                    core::array::from_fn::<u32, 4, _>(|i| {
+                        ((codes[i] << unused[i]) as i32 >> unused[i]) as u32
+                    })
                 });
             }
             _ => self.floats(data, out),
@@ -212,14 +215,14 @@ impl Layout {
             Numeric::Unorm => {
                 let tops = self.fields.map(|f| f64::from(mask(f.bits).max(1)));
                 self.each(data, out, one, |codes| {
-                    std::array::from_fn::<u32, 4, _>(|i| ((f64::from(codes[i]) / tops[i]) as f32).to_bits())
+                    core::array::from_fn::<u32, 4, _>(|i| ((f64::from(codes[i]) / tops[i]) as f32).to_bits())
                 });
             }
             Numeric::Snorm => {
                 let unused = self.fields.map(|f| 32 - u32::from(f.bits.max(1)));
                 let tops = self.fields.map(|f| f64::from((mask(f.bits) >> 1).max(1)));
                 self.each(data, out, one, |codes| {
-                    std::array::from_fn::<u32, 4, _>(|i| {
+                    core::array::from_fn::<u32, 4, _>(|i| {
                         let code = (codes[i] << unused[i]) as i32 >> unused[i];
                         ((f64::from(code) / tops[i]).max(-1.0) as f32).to_bits()
                     })
@@ -229,7 +232,7 @@ impl Layout {
             _ => {
                 let bits = self.fields.map(|f| f.bits);
                 self.each(data, out, one, |codes| {
-                    std::array::from_fn::<u32, 4, _>(|i| match bits[i] {
+                    core::array::from_fn::<u32, 4, _>(|i| match bits[i] {
                         10 => half::to_single((codes[i] << 5) as u16).to_bits(),
                         11 => half::to_single((codes[i] << 4) as u16).to_bits(),
                         16 => half::to_single(codes[i] as u16).to_bits(),
@@ -295,7 +298,7 @@ impl Layout {
                 let mut word = [0; 8];
                 word[..texel.len()].copy_from_slice(texel);
                 let word = u64::from_le_bytes(word);
-                finish(std::array::from_fn(|i| (word >> shifts[i]) as u32 & masks[i]), out);
+                finish(core::array::from_fn(|i| (word >> shifts[i]) as u32 & masks[i]), out);
             }
         } else {
             let shifts = self.fields.map(|f| u32::from(f.offset).min(127));
@@ -303,7 +306,7 @@ impl Layout {
                 let mut word = [0; 16];
                 word[..texel.len()].copy_from_slice(texel);
                 let word = u128::from_le_bytes(word);
-                finish(std::array::from_fn(|i| (word >> shifts[i]) as u32 & masks[i]), out);
+                finish(core::array::from_fn(|i| (word >> shifts[i]) as u32 & masks[i]), out);
             }
         }
     }

@@ -70,7 +70,7 @@ pub fn decode_prepared<const B: usize, const N: usize, P: Copy + Default>(
 #[inline(always)]
 fn split(rows: &mut [u8], pitch: usize) -> [&mut [u8]; 4] {
     let mut rows = rows.chunks_exact_mut(pitch);
-    std::array::from_fn(|_| rows.next().unwrap_or_default())
+    core::array::from_fn(|_| rows.next().unwrap_or_default())
 }
 
 /// A row as quadruples of texels.

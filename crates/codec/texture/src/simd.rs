@@ -242,15 +242,15 @@ mod tests {
     fn same_as_portable(simd: impl Simd) {
         let mut rng = Rng::new(11);
         for _ in 0..1000 {
-            let table = std::array::from_fn(|_| rng.next_u32() as u8);
-            let at = std::array::from_fn(|_| rng.next_u32() as u8 & 0x7f);
+            let table = core::array::from_fn(|_| rng.next_u32() as u8);
+            let at = core::array::from_fn(|_| rng.next_u32() as u8 & 0x7f);
             assert_eq!(simd.pick(&table, &at), Portable.pick(&table, &at));
-            let (words, at) = (std::array::from_fn(|_| rng.next_u32()), at.as_chunks().0);
-            let at = std::array::from_fn(|i| u32::from_le_bytes(at[i % 8]));
+            let (words, at) = (core::array::from_fn(|_| rng.next_u32()), at.as_chunks().0);
+            let at = core::array::from_fn(|i| u32::from_le_bytes(at[i % 8]));
             assert_eq!(simd.pick16(&words, &at), Portable.pick16(&words, &at));
             let (value, mask) = (rng.next_u64(), rng.next_u64() & rng.next_u64());
             let (from, to) =
-                (std::array::from_fn(|_| rng.next_u32() >> 12), words.map(|w| (w as i32 >> 12) as u32));
+                (core::array::from_fn(|_| rng.next_u32() >> 12), words.map(|w| (w as i32 >> 12) as u32));
             let weights = at.map(|at| at % 65);
             assert_eq!(simd.mix(&from, &to, &weights), Portable.mix(&from, &to, &weights));
             for width in 1..=4 {

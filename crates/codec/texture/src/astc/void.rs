@@ -20,7 +20,7 @@ pub fn constant(bits: u128, footprint: Footprint, profile: Profile) -> Option<Co
     if reserved || !everywhere && axes.iter().any(|&(low, high, _)| low >= high) {
         return None;
     }
-    let components: [u16; 4] = std::array::from_fn(|c| (bits >> (64 + 16 * c)) as u16);
+    let components: [u16; 4] = core::array::from_fn(|c| (bits >> (64 + 16 * c)) as u16);
     if bits >> 9 & 1 != 0 {
         return (profile == Profile::Hdr).then(|| components.map(half::quiet));
     }

@@ -33,7 +33,7 @@ pub fn keep_colors(data: &[u8], out: &mut [u8]) {
 pub fn improve(from: Format, to: Format, data: &[u8], out: &mut [u8]) {
     for (block, out) in data.chunks_exact(from.block_bytes()).zip(out.chunks_exact_mut(to.block_bytes())) {
         let Some(texels) = decoded(from, block) else { continue };
-        let texels: [[u8; 4]; 16] = std::array::from_fn(|i| std::array::from_fn(|c| texels[4 * i + c]));
+        let texels: [[u8; 4]; 16] = core::array::from_fn(|i| core::array::from_fn(|c| texels[4 * i + c]));
         for (at, part) in parts(to, &texels).into_iter().flatten() {
             let mut changed = [0; 16];
             let Some(changed) = changed.get_mut(..out.len()) else { continue };

@@ -184,7 +184,7 @@ impl Table {
                     (last, if symbol == 19 { 3 + bits.take(2)? } else { 7 + bits.take(7)? })
                 }
             };
-            lengths.extend(std::iter::repeat_n(length, times as usize));
+            lengths.extend(core::iter::repeat_n(length, times as usize));
         }
         if lengths.len() > count {
             return Err(Error::Table);

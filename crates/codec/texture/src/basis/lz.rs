@@ -225,7 +225,7 @@ impl Codebook {
                 let ([a, b, c, d], [e, f, g, h]) = (*color, *shades);
                 put(number, [a, b, c, d, e, f, g, h]);
             }
-            std::mem::swap(&mut above, &mut row);
+            core::mem::swap(&mut above, &mut row);
         }
         Ok(())
     }

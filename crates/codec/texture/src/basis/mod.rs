@@ -8,14 +8,17 @@
 //! Facts are from the KTX specification 2.0, appendix "BasisLZ/ETC1S Bitstream", and the Khronos Data Format
 //! specification 1.4, chapter "Universal ASTC".
 
+#[cfg(feature = "std")]
 pub(crate) mod from_etc1s;
 #[cfg(feature = "containers")]
 pub(crate) mod huffman;
 #[cfg(feature = "containers")]
 pub(crate) mod lz;
 mod to_astc;
+#[cfg(feature = "std")]
 pub(crate) mod to_bc7;
 pub(crate) mod uastc;
 
 pub use to_astc::uastc_to_astc;
+#[cfg(feature = "std")]
 pub use to_bc7::uastc_to_bc7;

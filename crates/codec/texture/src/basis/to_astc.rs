@@ -153,7 +153,7 @@ mod tests {
         let (mut uastc, mut astc) = ([0; 64], [0; 64]);
         let mut legal = 0;
         for _ in 0..20_000 {
-            let block: [u8; 16] = std::array::from_fn(|_| rng.next_u32() as u8);
+            let block: [u8; 16] = core::array::from_fn(|_| rng.next_u32() as u8);
             let extent = Extent::flat(4, 4);
             decode_into(Format::Uastc, extent, &block, &mut uastc).unwrap();
             let format = Format::Astc(footprint, Profile::LdrUnorm8);

@@ -136,6 +136,7 @@ pub fn mode_of(block: &[u8; 16]) -> u8 {
 }
 
 /// Where the fields of a mode begin, in bits.
+#[cfg(feature = "std")]
 pub struct Layout {
     /// The multiplier of ETC2's alpha, four bits that are not 0, if the mode has it.
     pub multiplier: Option<u32>,
@@ -149,6 +150,7 @@ pub struct Layout {
     pub weights: u32,
 }
 
+#[cfg(feature = "std")]
 impl Layout {
     pub const fn of(mode: usize) -> Layout {
         let Mode { levels, subsets, components, hints, .. } = MODES[mode];
@@ -388,9 +390,9 @@ impl Interpolated {
     pub fn endpoints(&self) -> [Endpoints; 3] {
         let table = &ise::VALUES[usize::from(self.mode.levels) % ise::VALUES.len()];
         let value = |at: usize| self.values.get(at).map_or(0, |&v| table[usize::from(v)]);
-        std::array::from_fn(|subset| {
+        core::array::from_fn(|subset| {
             let first = subset * self.mode.components.values();
-            std::array::from_fn(|end| {
+            core::array::from_fn(|end| {
                 let v = |component: usize| value(first + 2 * component + end);
                 match self.mode.components {
                     Components::Rgb => [v(0), v(1), v(2), 255],
@@ -451,6 +453,6 @@ pub fn texels(block: &[u8; 16]) -> [[u8; 4]; 16] {
 pub fn decode(width: usize, data: &[u8], out: &mut [u8]) {
     rows::decode(width, data, out, |block: &[u8; 16]| {
         let texels = texels(block);
-        std::array::from_fn(|y| std::array::from_fn(|x| texels[4 * y + x]))
+        core::array::from_fn(|y| core::array::from_fn(|x| texels[4 * y + x]))
     });
 }

@@ -32,6 +32,7 @@ pub struct Mode {
     pub deltas: [u32; 3],
     /// Bits before the runs, and what they are.
     pub header: u32,
+    #[cfg_attr(not(feature = "std"), expect(dead_code, reason = "encoders write it"))]
     pub code: u32,
     pub runs: &'static [Run],
 }

@@ -134,7 +134,7 @@ pub fn bc5<const SIGNED: bool>(width: usize, data: &[u8], out: &mut [u8]) {
         |block: &[u8; 16]| {
             let (red, green) = halves(block);
             let (red, green) = (ramp::wide::<SIGNED>(red), ramp::wide::<SIGNED>(green));
-            let texels: [_; 16] = std::array::from_fn(|i| u32::from(red[i]) | u32::from(green[i]) << 16);
+            let texels: [_; 16] = core::array::from_fn(|i| u32::from(red[i]) | u32::from(green[i]) << 16);
             rgba(texels)
         },
     );
@@ -156,5 +156,5 @@ fn rgba(texels: [u32; 16]) -> Rgba {
 /// Sixteen texels as four rows.
 #[inline(always)]
 fn by_row<T: Copy>(texels: [T; 16]) -> [[T; 4]; 4] {
-    std::array::from_fn(|y| std::array::from_fn(|x| texels[4 * y + x]))
+    core::array::from_fn(|y| core::array::from_fn(|x| texels[4 * y + x]))
 }

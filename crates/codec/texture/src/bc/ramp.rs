@@ -61,5 +61,5 @@ const fn fifth_parts() -> [(u32, u32); 8] {
 #[inline(always)]
 fn select<T: Copy>(block: u64, ramp: [T; 8]) -> [T; 16] {
     let indices = block >> 16;
-    std::array::from_fn(|i| ramp[(indices >> (3 * i)) as usize & 7])
+    core::array::from_fn(|i| ramp[(indices >> (3 * i)) as usize & 7])
 }

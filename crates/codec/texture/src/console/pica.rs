@@ -4,7 +4,7 @@
 
 use crate::etc;
 use crate::format::Channels;
-use std::fmt;
+use core::fmt;
 
 /// Texels of a tile.
 pub const TILE: usize = 64;
@@ -299,7 +299,7 @@ mod tests {
         bytes[8..16].copy_from_slice(&word.to_le_bytes());
         let mut texels = [0; TILE];
         decode_tile(Format::Etc1A4, &bytes, &mut texels);
-        std::array::from_fn(|y| std::array::from_fn(|x| texels[8 * y + x].to_le_bytes()))
+        core::array::from_fn(|y| core::array::from_fn(|x| texels[8 * y + x].to_le_bytes()))
     }
 
     #[test]

@@ -152,7 +152,7 @@ fn subblocks(block: u64, bases: [Rgba; 2], transparent: bool) -> [Rgba; 16] {
     }
     // A bit for each texel of the second half, column by column.
     let second: usize = if block >> 32 & 1 != 0 { 0xcccc } else { 0xff00 };
-    std::array::from_fn(|i| palette[(second >> i & 1) << 2 | index(block, i)])
+    core::array::from_fn(|i| palette[(second >> i & 1) << 2 | index(block, i)])
 }
 
 /// The index of texel `i`, column by column.
@@ -163,7 +163,7 @@ const fn index(block: u64, i: usize) -> usize {
 
 #[inline(always)]
 fn paint(block: u64, palette: [Rgba; 4]) -> [Rgba; 16] {
-    std::array::from_fn(|i| palette[index(block, i)])
+    core::array::from_fn(|i| palette[index(block, i)])
 }
 
 #[inline(always)]
@@ -219,7 +219,7 @@ fn planar(block: u64) -> [Rgba; 16] {
     ];
     let right = [six(field(34, 5) << 1 | field(32, 1)), seven(field(25, 7)), six(field(19, 6))];
     let below = [six(field(13, 6)), seven(field(6, 7)), six(field(0, 6))];
-    std::array::from_fn(|i| {
+    core::array::from_fn(|i| {
         let (x, y) = ((i / 4) as i32, (i % 4) as i32);
         let at = |c: usize| {
             let value = x * (right[c] - origin[c]) + y * (below[c] - origin[c]) + 4 * origin[c] + 2;

@@ -56,5 +56,5 @@ pub fn r11<const SIGNED: bool>(block: u64) -> [u16; 16] {
 /// Texels column by column; the first has the highest bits.
 #[inline(always)]
 fn select<T: Copy>(block: u64, ramp: [T; 8]) -> [T; 16] {
-    std::array::from_fn(|i| ramp[(block >> (45 - 3 * i)) as usize & 7])
+    core::array::from_fn(|i| ramp[(block >> (45 - 3 * i)) as usize & 7])
 }

@@ -102,7 +102,7 @@ pub fn rg11<const SIGNED: bool>(width: usize, data: &[u8], out: &mut [u8]) {
         |block: &[u8; 16]| {
             let (red, green) = halves(block);
             let (red, green) = (eac::r11::<SIGNED>(red), eac::r11::<SIGNED>(green));
-            by_column(std::array::from_fn(|i| (u32::from(red[i]) | u32::from(green[i]) << 16).to_le_bytes()))
+            by_column(core::array::from_fn(|i| (u32::from(red[i]) | u32::from(green[i]) << 16).to_le_bytes()))
         },
     );
 }
@@ -122,5 +122,5 @@ fn halves(block: &[u8; 16]) -> (u64, u64) {
 /// Sixteen texels, column by column, as rows.
 #[inline(always)]
 fn by_column<T: Copy>(texels: [T; 16]) -> [[T; 4]; 4] {
-    std::array::from_fn(|y| std::array::from_fn(|x| texels[4 * x + y]))
+    core::array::from_fn(|y| core::array::from_fn(|x| texels[4 * x + y]))
 }

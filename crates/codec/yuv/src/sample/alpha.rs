@@ -1,12 +1,13 @@
 //! Alpha that has no part in colours: put into texels when those are made.
 
-use super::codes::{Code, Reader};
+use super::codes::{Code, Reader, Word};
 use super::{Plan, Texel};
 
 /// Texels for which codes are read at a time.
 const TILE: usize = 512;
 
 /// Sets alpha of rows from the `first` on.
+#[inline(always)]
 pub(super) fn fill<T: Texel>(plan: &Plan<'_>, first: usize, rows: &mut [T]) {
     let (format, width) = (plan.frame.format, plan.frame.size[0]);
     let (factor, offset) = (plan.affine.matrix[3][3], plan.affine.offset[3]);
@@ -22,16 +23,18 @@ pub(super) fn fill<T: Texel>(plan: &Plan<'_>, first: usize, rows: &mut [T]) {
             let room = &mut room[..];
             if format.bits == 8 {
                 let bytes = pulp::bytemuck::cast_slice_mut::<_, u8>(room);
-                set(texels, reader.read(channel, y, columns, 0, bytes), factor, offset);
+                set(texels, reader, reader.read(channel, y, columns, 0, bytes), [factor, offset]);
             } else {
-                set(texels, reader.read::<u16>(channel, y, columns, 0, room), factor, offset);
+                let words = pulp::bytemuck::cast_slice_mut(room);
+                set(texels, reader, reader.read::<Word>(channel, y, columns, 0, words), [factor, offset]);
             }
         }
     }
 }
 
-fn set<T: Texel, C: Code>(texels: &mut [T], codes: &[C], factor: f32, offset: f32) {
+#[inline(always)]
+fn set<T: Texel, C: Code>(texels: &mut [T], reader: Reader, codes: &[C], [factor, offset]: [f32; 2]) {
     for (texel, &code) in texels.iter_mut().zip(codes) {
-        texel.set_alpha(f32::from(code.into()) * factor + offset);
+        texel.set_alpha(f32::from(code.number(reader)) * factor + offset);
     }
 }

@@ -2,6 +2,7 @@
 //! and are exact.
 
 use super::QUARTERS;
+use super::codes::{Code, Reader};
 use crate::conversion::{Conversion, Filter, Reconstruction, Siting};
 use crate::frame::Frame;
 use pulp::bytemuck::Pod;
@@ -99,10 +100,10 @@ pub(super) fn down(
 
 /// Adds two rows of codes by their weights.
 #[inline(always)]
-pub(super) fn blend_rows<C: Copy + Into<u16>, S: Sum>(rows: [&[C]; 2], weights: [u16; 2], out: &mut [S]) {
+pub(super) fn blend_rows<C: Code, S: Sum>(reader: Reader, rows: [&[C]; 2], weights: [u16; 2], out: &mut [S]) {
     let [upper, lower] = rows;
     for ((out, &upper), &lower) in out.iter_mut().zip(upper).zip(lower) {
-        *out = S::blend(S::of(upper.into()), S::of(lower.into()), weights);
+        *out = S::blend(S::of(upper.number(reader)), S::of(lower.number(reader)), weights);
     }
 }
 

@@ -1,53 +1,80 @@
 //! Codes of planes.
 
+use super::halves::halves;
 use super::lanes::Lanes;
+use super::tens::tens;
 use super::words::Words;
 use crate::format::Format;
-use crate::frame::{Channel, Packing, ten};
-use pulp::bytemuck::Pod;
+use crate::frame::{Channel, Packing};
+use pulp::bytemuck::{Pod, cast_slice};
 use std::ops::Range;
 
 /// A code or a sum of codes.
+///
+/// Codes of more than eight bits are taken as they lie in a frame, so that a [`Reader`] says, or a `Place`, where in them the code is.
+/// Sums need neither.
 pub(super) trait Number: Copy + Default {
     /// Products of sixteen numbers and each of some factors.
-    fn by<L: Lanes, const N: usize>(lanes: L, of: &[Self; 16], by: [L::Singles; N]) -> [L::Singles; N];
+    fn by<L: Lanes, const N: usize>(
+        lanes: L,
+        reader: Reader,
+        of: &[Self; 16],
+        by: [L::Singles; N],
+    ) -> [L::Singles; N];
 
     /// The highest bits of numbers that begin at the highest bit, as words.
-    fn words<W: Words>(words: W, of: &[Self; 32]) -> W::Words;
+    fn words<W: Words>(words: W, place: W::Place, of: &[Self; 32]) -> W::Words;
 
-    /// Those of numbers at even places, and those of numbers at odd ones.
-    fn word_pairs<W: Words>(words: W, of: &[Self; 64]) -> [W::Words; 2];
+    /// Those of one half of numbers and those of the other.
+    fn word_halves<W: Words>(words: W, place: W::Place, of: &[Self; 64]) -> [W::Words; 2];
 }
 
-macro_rules! number {
-    ($ty:ty, $by:ident, $words:ident => $load:expr, $load_pairs:expr) => {
-        impl Number for $ty {
-            #[inline(always)]
-            fn by<L: Lanes, const N: usize>(
-                lanes: L,
-                of: &[$ty; 16],
-                by: [L::Singles; N],
-            ) -> [L::Singles; N] {
-                lanes.$by(of, by)
-            }
+/// Sums of codes of up to 12 bits.
+impl Number for u16 {
+    #[inline(always)]
+    fn by<L: Lanes, const N: usize>(
+        lanes: L,
+        _: Reader,
+        of: &[u16; 16],
+        by: [L::Singles; N],
+    ) -> [L::Singles; N] {
+        lanes.words_by(of, by)
+    }
 
-            #[inline(always)]
-            fn words<W: Words>($words: W, of: &[$ty; 32]) -> W::Words {
-                $load(of)
-            }
+    #[inline(always)]
+    fn words<W: Words>(words: W, _: W::Place, of: &[u16; 32]) -> W::Words {
+        words.centered(words.load(of))
+    }
 
-            #[inline(always)]
-            fn word_pairs<W: Words>($words: W, of: &[$ty; 64]) -> [W::Words; 2] {
-                $load_pairs(of)
-            }
-        }
-    };
+    #[inline(always)]
+    fn word_halves<W: Words>(words: W, _: W::Place, of: &[u16; 64]) -> [W::Words; 2] {
+        let numbers = words.load_halves(of);
+        halves!(h => words.centered(numbers[h]))
+    }
 }
 
-number!(u8, bytes_by, words => |of| words.load_bytes(of), |of| words.load_byte_pairs(of));
-number!(u16, words_by, words => |of| words.load(of), |of| words.load_pairs(of));
-// Sums of sixteen codes of 16 bits.
-number!(u32, longs_by, words => |of| words.load(&high_words(of)), |of| words.load_pairs(&high_words(of)));
+/// Sums of sixteen codes of 16 bits.
+impl Number for u32 {
+    #[inline(always)]
+    fn by<L: Lanes, const N: usize>(
+        lanes: L,
+        _: Reader,
+        of: &[u32; 16],
+        by: [L::Singles; N],
+    ) -> [L::Singles; N] {
+        lanes.longs_by(of, by)
+    }
+
+    #[inline(always)]
+    fn words<W: Words>(words: W, place: W::Place, of: &[u32; 32]) -> W::Words {
+        u16::words(words, place, &high_words(of))
+    }
+
+    #[inline(always)]
+    fn word_halves<W: Words>(words: W, place: W::Place, of: &[u32; 64]) -> [W::Words; 2] {
+        u16::word_halves(words, place, &high_words(of))
+    }
+}
 
 /// The high 16 of 20 bits.
 #[inline(always)]
@@ -59,33 +86,108 @@ fn high_words<const N: usize>(of: &[u32; N]) -> [u16; N] {
     out
 }
 
-/// A sample's code: a byte, or a word.
-pub(super) trait Code: Number + Pod + Into<u16> {
+/// A word of a frame, little-endian.
+pub(super) type Word = [u8; 2];
+
+/// Words as numbers.
+#[inline(always)]
+fn numbers<const N: usize>(of: &[Word; N]) -> [u16; N] {
+    let mut out = [0; N];
+    for (out, word) in out.iter_mut().zip(of) {
+        *out = u16::from_le_bytes(*word);
+    }
+    out
+}
+
+/// Their codes.
+#[inline(always)]
+fn codes<const N: usize>(reader: Reader, of: &[Word; N]) -> [u16; N] {
+    let mut out = numbers(of);
+    for word in &mut out {
+        *word = reader.code(*word);
+    }
+    out
+}
+
+impl Number for Word {
+    #[inline(always)]
+    fn by<L: Lanes, const N: usize>(
+        lanes: L,
+        reader: Reader,
+        of: &[Word; 16],
+        by: [L::Singles; N],
+    ) -> [L::Singles; N] {
+        lanes.words_by(&codes(reader, of), by)
+    }
+
+    #[inline(always)]
+    fn words<W: Words>(words: W, place: W::Place, of: &[Word; 32]) -> W::Words {
+        words.centered(words.placed(words.load(&numbers(of)), place))
+    }
+
+    #[inline(always)]
+    fn word_halves<W: Words>(words: W, place: W::Place, of: &[Word; 64]) -> [W::Words; 2] {
+        let numbers = words.load_halves(&numbers(of));
+        halves!(h => words.centered(words.placed(numbers[h], place)))
+    }
+}
+
+impl Number for u8 {
+    #[inline(always)]
+    fn by<L: Lanes, const N: usize>(
+        lanes: L,
+        _: Reader,
+        of: &[u8; 16],
+        by: [L::Singles; N],
+    ) -> [L::Singles; N] {
+        lanes.bytes_by(of, by)
+    }
+
+    #[inline(always)]
+    fn words<W: Words>(words: W, _: W::Place, of: &[u8; 32]) -> W::Words {
+        words.load_bytes(of)
+    }
+
+    #[inline(always)]
+    fn word_halves<W: Words>(words: W, _: W::Place, of: &[u8; 64]) -> [W::Words; 2] {
+        words.load_byte_halves(of)
+    }
+}
+
+/// A sample's code: a byte, or a word of a frame.
+pub(super) trait Code: Number + Pod {
     /// Products of 32 codes and each of some factors: those of codes at even places, and of those at odd ones.
     fn pairs_by<L: Lanes, const N: usize>(
         lanes: L,
+        reader: Reader,
         of: &[Self; 32],
         by: [L::Singles; N],
     ) -> [[L::Singles; N]; 2];
 
-    /// Products of 64 codes that begin at the highest bit, in ones of eight bits: of those at even places, and of those at odd
-    /// ones.
-    fn scaled_pairs<W: Words>(words: W, of: &[Self; 64], by: W::Scale) -> [W::Words; 2];
+    /// The highest bits of 64 codes as words: of those at even places, and of those at odd ones.
+    fn word_pairs<W: Words>(words: W, place: W::Place, of: &[Self; 64]) -> [W::Words; 2];
 
-    /// A plane's bytes as codes, if codes are bytes.
-    fn as_they_are(data: &[u8]) -> Option<&[Self]>;
+    /// Products of 64 codes, in ones of eight bits: of those at even places, and of those at odd ones.
+    fn scaled_pairs<W: Words>(words: W, place: W::Place, of: &[Self; 64], by: W::Scale) -> [W::Words; 2];
+
+    /// The same of one half of codes and of the other.
+    fn scaled_halves<W: Words>(words: W, place: W::Place, of: &[Self; 64], by: W::Scale) -> [W::Words; 2];
+
+    /// The code as a number.
+    fn number(self, reader: Reader) -> u16;
 
     /// Reads codes that are `step` bytes apart.
-    fn gather(reader: &Reader, data: &[u8], step: usize, out: &mut [Self]);
+    fn gather(data: &[u8], step: usize, out: &mut [Self]);
 
-    /// Of the low bits of a word.
-    fn of_word(word: u16) -> Self;
+    /// Of a code in the low bits.
+    fn of_low(code: u16) -> Self;
 }
 
 impl Code for u8 {
     #[inline(always)]
     fn pairs_by<L: Lanes, const N: usize>(
         lanes: L,
+        _: Reader,
         of: &[u8; 32],
         by: [L::Singles; N],
     ) -> [[L::Singles; N]; 2] {
@@ -93,17 +195,27 @@ impl Code for u8 {
     }
 
     #[inline(always)]
-    fn scaled_pairs<W: Words>(words: W, of: &[u8; 64], by: W::Scale) -> [W::Words; 2] {
+    fn word_pairs<W: Words>(words: W, _: W::Place, of: &[u8; 64]) -> [W::Words; 2] {
+        words.load_byte_pairs(of)
+    }
+
+    #[inline(always)]
+    fn scaled_pairs<W: Words>(words: W, _: W::Place, of: &[u8; 64], by: W::Scale) -> [W::Words; 2] {
         words.scaled_byte_pairs(of, by)
     }
 
     #[inline(always)]
-    fn as_they_are(data: &[u8]) -> Option<&[u8]> {
-        Some(data)
+    fn scaled_halves<W: Words>(words: W, _: W::Place, of: &[u8; 64], by: W::Scale) -> [W::Words; 2] {
+        words.scaled_byte_halves(of, by)
     }
 
     #[inline(always)]
-    fn gather(_: &Reader, data: &[u8], step: usize, out: &mut [u8]) {
+    fn number(self, _: Reader) -> u16 {
+        self.into()
+    }
+
+    #[inline(always)]
+    fn gather(data: &[u8], step: usize, out: &mut [u8]) {
         match step {
             1 => spread::<1, 1, _>(data, out, |[byte]| *byte),
             2 => spread::<1, 2, _>(data, out, |[byte]| *byte),
@@ -112,55 +224,67 @@ impl Code for u8 {
     }
 
     #[inline(always)]
-    fn of_word(word: u16) -> u8 {
-        word as u8
+    fn of_low(code: u16) -> u8 {
+        code as u8
     }
 }
 
-impl Code for u16 {
+impl Code for Word {
     #[inline(always)]
     fn pairs_by<L: Lanes, const N: usize>(
         lanes: L,
-        of: &[u16; 32],
+        reader: Reader,
+        of: &[Word; 32],
         by: [L::Singles; N],
     ) -> [[L::Singles; N]; 2] {
-        lanes.word_pairs_by(of, by)
+        lanes.word_pairs_by(&codes(reader, of), by)
     }
 
     #[inline(always)]
-    fn scaled_pairs<W: Words>(words: W, of: &[u16; 64], by: W::Scale) -> [W::Words; 2] {
-        words.scaled_pairs(of, by)
+    fn word_pairs<W: Words>(words: W, place: W::Place, of: &[Word; 64]) -> [W::Words; 2] {
+        let numbers = words.load_pairs(&numbers(of));
+        halves!(h => words.centered(words.placed(numbers[h], place)))
     }
 
     #[inline(always)]
-    fn as_they_are(_: &[u8]) -> Option<&[u16]> {
-        None
+    fn scaled_pairs<W: Words>(words: W, place: W::Place, of: &[Word; 64], by: W::Scale) -> [W::Words; 2] {
+        let numbers = words.load_pairs(&numbers(of));
+        halves!(h => words.scaled(words.placed(numbers[h], place), by))
     }
 
     #[inline(always)]
-    fn gather(reader: &Reader, data: &[u8], step: usize, out: &mut [u16]) {
-        let reader = *reader;
-        let word = |bytes: &[u8; 2]| reader.code(u16::from_le_bytes(*bytes));
+    fn scaled_halves<W: Words>(words: W, place: W::Place, of: &[Word; 64], by: W::Scale) -> [W::Words; 2] {
+        let numbers = words.load_halves(&numbers(of));
+        halves!(h => words.scaled(words.placed(numbers[h], place), by))
+    }
+
+    #[inline(always)]
+    fn number(self, reader: Reader) -> u16 {
+        reader.code(u16::from_le_bytes(self))
+    }
+
+    #[inline(always)]
+    fn gather(data: &[u8], step: usize, out: &mut [Word]) {
         match step {
-            2 => spread::<2, 2, _>(data, out, word),
-            4 => spread::<2, 4, _>(data, out, word),
-            _ => spread::<2, 8, _>(data, out, word),
+            2 => spread::<2, 2, _>(data, out, |word| *word),
+            4 => spread::<2, 4, _>(data, out, |word| *word),
+            _ => spread::<2, 8, _>(data, out, |word| *word),
         }
     }
 
     #[inline(always)]
-    fn of_word(word: u16) -> u16 {
-        word
+    fn of_low(code: u16) -> Word {
+        code.to_le_bytes()
     }
 }
 
 /// Reads codes of a format.
 #[derive(Clone, Copy)]
-pub(super) struct Reader {
+pub struct Reader {
     /// How far a word is shifted, and the bits that are kept then.
-    left: u32,
+    pub left: u32,
     right: u32,
-    mask: u16,
+    pub mask: u16,
 }
 
 impl Reader {
@@ -177,11 +301,11 @@ impl Reader {
     }
 
     #[inline(always)]
-    fn code(self, word: u16) -> u16 {
+    pub(super) fn code(self, word: u16) -> u16 {
         word << self.left >> self.right & self.mask
     }
 
-    /// Codes of a row's columns, and `around` more (0 or 1) on either side. Beyond the row's ends its outermost codes are
+    /// Codes of a row's columns, and `around` more on either side, as they lie in the frame. Beyond the row's ends its outermost codes are
     /// repeated.
     #[inline(always)]
     pub(super) fn read<'r, C: Code>(
@@ -200,18 +324,18 @@ impl Reader {
         let end = (columns.end + around).min(width).max(start);
         let at = channel.offset + y * channel.pitch + start * channel.step;
         let data = channel.data.get(at..).unwrap_or_default();
-        if channel.step == 1
+        if channel.step == size_of::<C>()
             && end - start == wanted
-            && let Some(codes) = C::as_they_are(data).and_then(|codes| codes.get(..wanted))
+            && let Some(codes) = data.get(..wanted * size_of::<C>())
         {
-            return codes;
+            return cast_slice(codes);
         }
-        // The first of a row is put where the one before it belongs, too.
+        // The first of a row is put where those before it belong, too.
         let skipped = (start + around).saturating_sub(columns.start);
         let loaded = (end - start).min(room.len() - skipped);
-        C::gather(self, data, channel.step, &mut room[skipped..skipped + loaded]);
-        if let (1, [edge, inner, ..]) = (skipped, &mut room[..]) {
-            *edge = *inner;
+        C::gather(data, channel.step, &mut room[skipped..skipped + loaded]);
+        if let (true, Some(&inner)) = (skipped > 0, room.get(skipped)) {
+            room[..skipped].fill(inner);
         }
         let filled = skipped + loaded;
         if let (true, Some(&last)) = (filled < wanted, room.get(filled.wrapping_sub(1))) {
@@ -240,17 +364,15 @@ impl Reader {
         let (edge, codes) = room.split_at_mut(before);
         let within = size[0].saturating_sub(start).min(codes.len());
         let (codes, behind) = codes.split_at_mut(within);
-        let code = |sample| C::of_word(self.code(sample));
+
         match (packing, step) {
             (Packing::Twos, _) => {
                 let bytes = row.get(first..).unwrap_or_default().iter().step_by(step.max(1));
                 for (code, byte) in codes.iter_mut().zip(bytes) {
-                    *code = C::of_word((byte >> 6).into());
+                    *code = C::of_low((byte >> 6).into());
                 }
             }
-            (_, 2) => tens::<6, _>(row, first, 2, codes, code),
-            (_, 3) => tens::<4, _>(row, first, 3, codes, code),
-            _ => tens::<3, _>(row, first, 4, codes, code),
+            (_, step) => tens(row, first, step, codes),
         }
         if let (Some(&first), Some(&last)) = (codes.first(), codes.last()) {
             edge.fill(first);
@@ -277,37 +399,5 @@ fn spread<const BYTES: usize, const STEP: usize, C>(
     // The last of a row may have nothing behind it.
     if let (Some(out), Some(bytes)) = (codes.get_mut(filled), rest.first_chunk()) {
         *out = code(bytes);
-    }
-}
-
-/// Samples of a row that has three of ten bits to a word of 32: those `step` apart, which repeat their places in words after every
-/// `PERIOD`, twelve samples on.
-#[inline(always)]
-fn tens<const PERIOD: usize, C>(
-    row: &[u8],
-    first: usize,
-    step: usize,
-    codes: &mut [C],
-    code: impl Fn(u16) -> C,
-) {
-    let mut places = [(0, 0); PERIOD];
-    for (i, place) in places.iter_mut().enumerate() {
-        let sample = first % 12 + i * step;
-        *place = (sample / 3, 10 * (sample % 3));
-    }
-    let mut rest = row.get(first / 12 * 16..).unwrap_or_default();
-    let mut done = 0;
-    for out in codes.as_chunks_mut::<PERIOD>().0 {
-        let Some(bytes) = rest.first_chunk::<32>() else { break };
-        let (words, _) = bytes.as_chunks();
-        for (out, (word, shift)) in out.iter_mut().zip(places) {
-            // There are eight words.
-            *out = code((u32::from_le_bytes(words[word & 7]) >> shift & 0x3ff) as u16);
-        }
-        rest = &rest[16..];
-        done += PERIOD;
-    }
-    for (i, out) in codes.iter_mut().enumerate().skip(done) {
-        *out = code(ten(row, first + i * step));
     }
 }

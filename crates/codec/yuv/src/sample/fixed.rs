@@ -5,8 +5,9 @@
 //! the middle code.
 
 use super::Plan;
-use super::codes::{Code, Number};
-use super::paint::Arithmetic;
+use super::codes::{Code, Number, Reader};
+use super::halves::halves;
+use super::paint::{Arithmetic, PairOrder};
 use super::words::Words;
 
 /// Factors of a conversion.
@@ -20,7 +21,8 @@ pub(super) struct Factors {
     cr: [i16; 2],
     /// Of Cb in green and in blue.
     cb: [i16; 2],
-    offset: [i16; 3],
+    /// The same for all components: chroma is around its middle, and has no part in it.
+    offset: i16,
 }
 
 impl Factors {
@@ -52,12 +54,17 @@ impl Factors {
             // The largest sum with what rounding adds.
             word(at_middle.abs() + cr.abs() + cb.abs() + 256.0 * f64::from(parts) + 4.0)?;
         }
+        // They differ by their rounding, or because a component that chroma has a part of is always the same.
+        let [offset, green, blue] = offsets;
+        if offset.abs_diff(green).max(offset.abs_diff(blue)) > 1 {
+            return None;
+        }
         Some(Factors {
             parts,
             part,
             cr: [word(factor(rr))?, word(factor(gr))?],
             cb: [word(factor(gb))?, word(factor(bb))?],
-            offset: offsets,
+            offset,
         })
     }
 }
@@ -70,7 +77,8 @@ pub(super) struct Fixed<W: Words> {
     part: W::Words,
     cr: [W::Words; 2],
     cb: [W::Words; 2],
-    offset: [W::Words; 3],
+    offset: W::Words,
+    place: W::Place,
 }
 
 impl<W: Words> Arithmetic<32, 64> for Fixed<W> {
@@ -90,40 +98,54 @@ impl<W: Words> Arithmetic<32, 64> for Fixed<W> {
             part: words.splat(part),
             cr: [words.splat(cr[0]), words.splat(cr[1])],
             cb: [words.splat(cb[0]), words.splat(cb[1])],
-            offset: [words.splat(offset[0]), words.splat(offset[1]), words.splat(offset[2])],
+            offset: words.splat(offset),
+            place: words.place(Reader::new(plan.frame.format, true)),
         }
     }
 
     #[inline(always)]
     fn of_chroma<N: Number>(self, cr: &[N; 32], cb: &[N; 32]) -> [W::Words; 3] {
-        self.of_words(N::words(self.words, cr), N::words(self.words, cb))
+        let (words, place) = (self.words, self.place);
+        self.with_offset(self.of_words(N::words(words, place, cr), N::words(words, place, cb)))
+    }
+
+    #[inline(always)]
+    fn of_chroma_pairs<C: Code>(self, pairs: &[C; 64], order: PairOrder) -> [W::Words; 3] {
+        let [cr, cb] = order.cr_first(C::word_pairs(self.words, self.place, pairs));
+        self.with_offset(self.of_words(cr, cb))
     }
 
     #[inline(always)]
     fn texels<C: Code, N: Number>(self, luma: &[C; 64], [cr, cb]: [&[N; 64]; 2]) -> [[u8; 4]; 64] {
-        let (cr, cb) = (N::word_pairs(self.words, cr), N::word_pairs(self.words, cb));
-        self.texel_pairs(luma, [self.of_words(cr[0], cb[0]), self.of_words(cr[1], cb[1])])
+        let (words, place) = (self.words, self.place);
+        let (cr, cb) = (N::word_halves(words, place, cr), N::word_halves(words, place, cb));
+        let luma = C::scaled_halves(words, place, luma, self.parts);
+        words.halves_to_rgba8(halves!(h => {
+            self.components(self.of_words(cr[h], cb[h]), words.add(luma[h], self.offset))
+        }))
     }
 
     #[inline(always)]
     fn texel_pairs<C: Code>(self, luma: &[C; 64], [even, odd]: [[W::Words; 3]; 2]) -> [[u8; 4]; 64] {
-        let luma = C::scaled_pairs(self.words, luma, self.parts);
+        let luma = C::scaled_pairs(self.words, self.place, luma, self.parts);
         self.words.to_rgba8([self.components(even, luma[0]), self.components(odd, luma[1])])
     }
 }
 
 impl<W: Words> Fixed<W> {
-    /// What chroma adds to luma, and what is added to all.
+    /// What chroma adds to luma.
     #[inline(always)]
     fn of_words(self, cr: W::Words, cb: W::Words) -> [W::Words; 3] {
         let words = self.words;
-        let [r0, g0, b0] = self.offset;
         let green = words.add(words.product(cr, self.cr[1]), words.product(cb, self.cb[0]));
-        [
-            words.add(words.product(cr, self.cr[0]), r0),
-            words.add(green, g0),
-            words.add(words.product(cb, self.cb[1]), b0),
-        ]
+        [words.product(cr, self.cr[0]), green, words.product(cb, self.cb[1])]
+    }
+
+    /// The same with what is added to all components.
+    #[inline(always)]
+    fn with_offset(self, [r, g, b]: [W::Words; 3]) -> [W::Words; 3] {
+        let (words, offset) = (self.words, self.offset);
+        [words.add(r, offset), words.add(g, offset), words.add(b, offset)]
     }
 
     #[inline(always)]

@@ -1,6 +1,8 @@
-//! Vectors of AVX2, which are made by halves.
+//! What is made by halves: vectors of AVX2, and vectors that are one half of a group and the other. A closure for each half
+//! would not be compiled for the instruction set.
 
 /// A half of some numbers.
+#[cfg(target_arch = "x86_64")]
 #[inline(always)]
 pub fn half<T: Copy + Default, const N: usize>(numbers: &[T], half: usize) -> [T; N] {
     numbers.as_chunks().0.get(half).copied().unwrap_or([T::default(); N])

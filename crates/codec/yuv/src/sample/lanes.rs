@@ -37,6 +37,9 @@ pub trait Lanes: Copy {
 
     fn add(self, a: Self::Singles, b: Self::Singles) -> Self::Singles;
 
+    /// Those of `a` and those of `b` in turns: the first half, and the second.
+    fn in_turns(self, a: Self::Singles, b: Self::Singles) -> [Self::Singles; 2];
+
     fn to_array(self, singles: Self::Singles) -> [f32; 16];
 
     /// Red, green and blue as bytes, rounded to the nearest and clamped, alpha 255. They are below 2¹⁵ in size.
@@ -117,6 +120,12 @@ impl Lanes for Portable {
     #[inline(always)]
     fn add(self, a: [f32; 16], b: [f32; 16]) -> [f32; 16] {
         each!(i => a[i] + b[i])
+    }
+
+    #[inline(always)]
+    fn in_turns(self, a: [f32; 16], b: [f32; 16]) -> [[f32; 16]; 2] {
+        let of = |i: usize| if i.is_multiple_of(2) { a[i / 2] } else { b[i / 2] };
+        [each!(i => of(i)), each!(i => of(i + 16))]
     }
 
     #[inline(always)]
@@ -270,6 +279,15 @@ mod x86 {
         }
 
         #[inline(always)]
+        fn in_turns(self, a: __m512, b: __m512) -> [__m512; 2] {
+            let [first, others] = IN_TURNS;
+            [
+                self.avx512f._mm512_permutex2var_ps(a, cast(first), b),
+                self.avx512f._mm512_permutex2var_ps(a, cast(others), b),
+            ]
+        }
+
+        #[inline(always)]
         fn to_array(self, singles: __m512) -> [f32; 16] {
             cast(singles)
         }
@@ -382,6 +400,18 @@ mod x86 {
         }
 
         #[inline(always)]
+        fn in_turns(self, a: [__m256; 2], b: [__m256; 2]) -> [[__m256; 2]; 2] {
+            let avx = self.avx;
+            halves!(h => {
+                let (first, others) = (avx._mm256_unpacklo_ps(a[h], b[h]), avx._mm256_unpackhi_ps(a[h], b[h]));
+                [
+                    avx._mm256_permute2f128_ps::<0x20>(first, others),
+                    avx._mm256_permute2f128_ps::<0x31>(first, others),
+                ]
+            })
+        }
+
+        #[inline(always)]
         fn to_array(self, singles: [__m256; 2]) -> [f32; 16] {
             cast(singles)
         }
@@ -446,6 +476,12 @@ mod tests {
         }
         let longs = codes.first_chunk().unwrap().map(|c| c & 0x7f_ffff);
         products(longs.map(|c| c as f32), lanes.longs_by(&longs, by));
+        let [of_bytes] = lanes.bytes_by(bytes.first_chunk().unwrap(), [by[0]]);
+        let [of_words] = lanes.words_by(words.first_chunk().unwrap(), [by[0]]);
+        for (half, shown) in lanes.in_turns(of_bytes, of_words).into_iter().enumerate() {
+            let meant = |i: usize| if i.is_multiple_of(2) { all_bytes[i / 2] } else { all_words[i / 2] };
+            assert_eq!(lanes.to_array(shown), core::array::from_fn(|i| meant(i + 16 * half)));
+        }
         let singles = longs.map(|c| c as f32 / 3.0);
         products(singles, lanes.singles_by(&singles, by));
         // Halves go to the even neighbour; what lies beyond is clamped.

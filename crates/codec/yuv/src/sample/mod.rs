@@ -2,19 +2,21 @@
 //!
 //! Rows are made in tiles. Chroma is brought to the places of luma in integers, which are exact. A matrix of singles then makes
 //! RGB of the sums, so that only its own rounding is between the result and the exact one; or one of fixed-point numbers of
-//! 16 bits, where results may be off by one. That is for chroma at half the places along an axis or at all, the nearest or linear;
-//! all else is made by singles ([`resampled`]).
+//! 16 bits, where results may be off by one. That is for chroma at half the places along an axis or at all, the nearest or linear. Other
+//! chroma is brought to luma's places by singles ([`filtered`]), and where alpha has a part in colours all is ([`resampled`]).
 
 mod alpha;
+mod as_it_lies;
 mod chroma;
 mod codes;
+mod filtered;
 mod fixed;
-#[cfg(target_arch = "x86_64")]
 mod halves;
 mod lanes;
 mod paint;
 mod resampled;
 mod singles;
+mod tens;
 #[cfg(test)]
 mod tests;
 #[cfg(test)]
@@ -22,10 +24,9 @@ mod within_one;
 mod words;
 
 use crate::conversion::{Affine, Conversion, Filter};
-use crate::format::Subsampling;
 use crate::frame::{Error, Frame};
 use chroma::{Across, Sum, across, blend_rows, down};
-use codes::{Code, Number, Reader};
+use codes::{Code, Number, Reader, Word};
 use fixed::{Factors, Fixed};
 use lanes::{Lanes, Portable};
 use paint::Arithmetic;
@@ -74,8 +75,8 @@ pub enum Precision {
     Exact,
     /// Each component is that of [`Precision::Exact`], or one more or less; most are the same. This takes less time, as
     /// it computes with words of 16 bits. Results do not depend on the processor. Where words do not hold a conversion's
-    /// factors, or red, green and blue do not have the same part of luma, all is as with [`Precision::Exact`]; and so it is with
-    /// [`Filter::Cubic`], with a quarter of chroma samples along an axis, and with alpha in colours.
+    /// factors, or red, green and blue do not have the same part of luma, or a component is not taken from samples, all is as with
+    /// [`Precision::Exact`]; and so it is with [`Filter::Cubic`], with a quarter of chroma samples along an axis, and with alpha in colours.
     WithinOne,
 }
 
@@ -155,8 +156,10 @@ impl Texel for [u8; 4] {
 
     #[inline(always)]
     fn set_alpha(&mut self, alpha: f32) {
-        // Rounded as by lanes: adding the number leaves the byte in the lowest bits. A cast would not become a vector.
-        self[3] = (alpha.clamp(0.0, 255.0) + lanes::LARGE).to_bits() as u8;
+        // Rounded as by lanes: adding the number leaves the byte in the lowest bits. Neither a cast nor a byte for itself would
+        // become vectors.
+        let alpha = (alpha.clamp(0.0, 255.0) + lanes::LARGE).to_bits() << 24;
+        *self = (u32::from_le_bytes(*self) & 0xff_ffff | alpha).to_le_bytes();
     }
 }
 
@@ -194,12 +197,11 @@ impl<'a> Plan<'a> {
         }
     }
 
-    /// Whether this is not for sums of halves and quarters, and colours without alpha.
-    fn is_resampled(&self) -> bool {
+    /// Whether chroma is not of sums of halves and quarters.
+    fn is_filtered(&self) -> bool {
         // Where no chroma is left out, filters are of no matter.
         let most = if self.conversion.filter == Filter::Cubic { 1 } else { 2 };
         self.frame.format.subsampling.factors().iter().any(|&factor| factor > most)
-            || !self.affine.is_alpha_apart()
     }
 
     /// Whether alpha is 1 everywhere.
@@ -218,10 +220,29 @@ fn rows<T: Texel>(
     exact(arch, &Plan::new(frame, conversion, T::ONE), out)
 }
 
+/// Each combination of types is a function of its own for every instruction set: one function of all would take compilers minutes.
 fn exact<T: Texel>(arch: Arch, plan: &Plan<'_>, out: &mut [T]) -> Result<(), Error> {
-    match plan.is_resampled() {
-        true => bands::<Resampled<T>>(arch, plan, out),
-        false => bands::<Exact<T>>(arch, plan, out),
+    let (bits, is_shared) = (plan.frame.format.bits, T::ARE_MANY && plan.is_luma_shared);
+    if !plan.affine.is_alpha_apart() {
+        return match bits {
+            8 => bands::<Resampled<T, u8>>(arch, plan, out),
+            _ => bands::<Resampled<T, Word>>(arch, plan, out),
+        };
+    }
+    if plan.is_filtered() {
+        return match (bits, is_shared) {
+            (8, true) => filtered::bands::<T, u8, true>(arch, plan, out),
+            (8, false) => filtered::bands::<T, u8, false>(arch, plan, out),
+            (_, true) => filtered::bands::<T, Word, true>(arch, plan, out),
+            (_, false) => filtered::bands::<T, Word, false>(arch, plan, out),
+        };
+    }
+    match (bits, is_shared) {
+        (8, true) => bands::<Exact<T, u8, u16, true>>(arch, plan, out),
+        (9..=12, true) => bands::<Exact<T, Word, u16, true>>(arch, plan, out),
+        (8, false) => bands::<Exact<T, u8, u16, false>>(arch, plan, out),
+        (9..=12, false) => bands::<Exact<T, Word, u16, false>>(arch, plan, out),
+        _ => bands::<Exact<T, Word, u32, false>>(arch, plan, out),
     }
 }
 
@@ -235,10 +256,14 @@ fn bytes(
 ) -> Result<(), Error> {
     let mut plan = Plan::new(frame, conversion, <[u8; 4]>::ONE);
     let factors = Factors::new(plan.matrix, plan.offset, frame.format.bits);
-    let is_for_words = plan.is_luma_shared && !plan.is_resampled();
+    let is_for_words = plan.is_luma_shared && plan.affine.is_alpha_apart() && !plan.is_filtered();
     if let (Precision::WithinOne, true, Some(factors)) = (precision, is_for_words, factors) {
         plan.factors = factors;
-        return bands::<WithinOne>(arch, &plan, out);
+        return match frame.format.bits {
+            8 => bands::<WithinOne<u8, u16>>(arch, &plan, out),
+            9..=12 => bands::<WithinOne<Word, u16>>(arch, &plan, out),
+            _ => bands::<WithinOne<Word, u32>>(arch, &plan, out),
+        };
     }
     exact(arch, &plan, out)
 }
@@ -264,9 +289,6 @@ fn bands<M: Method>(arch: Arch, plan: &Plan<'_>, out: &mut [M::Texel]) -> Result
             }
             _ => Work::<_, M> { lanes: Portable, plan, room, first, width, rows: &mut *rows }.call(),
         }
-        if M::IS_OPAQUE && !plan.is_opaque(M::Texel::ONE) {
-            alpha::fill(plan, first, rows);
-        }
     });
     Ok(())
 }
@@ -284,10 +306,15 @@ trait Method: Sized {
     fn rows<L: Lanes + Words>(work: Work<'_, L, Self>);
 }
 
-/// By [`Singles`].
-struct Exact<T>(PhantomData<T>);
+/// By [`Singles`], of codes and of sums of codes.
+struct Exact<T, C, S, const IS_LUMA_SHARED: bool>(PhantomData<(T, C, S)>);
 
-impl<T: Texel> Method for Exact<T> {
+impl<T, C, S, const IS_LUMA_SHARED: bool> Method for Exact<T, C, S, IS_LUMA_SHARED>
+where
+    T: Texel,
+    C: Code,
+    S: Sum + Number,
+{
     type Texel = T;
     type Room = Room;
 
@@ -295,20 +322,14 @@ impl<T: Texel> Method for Exact<T> {
 
     #[inline(always)]
     fn rows<L: Lanes + Words>(work: Work<'_, L, Self>) {
-        match (work.plan.frame.format.bits, T::ARE_MANY && work.plan.is_luma_shared) {
-            (8, true) => work.rows_of::<Singles<L, T, true>, u8, u16, _, _>(),
-            (9..=12, true) => work.rows_of::<Singles<L, T, true>, u16, u16, _, _>(),
-            (8, false) => work.rows_of::<Singles<L, T, false>, u8, u16, _, _>(),
-            (9..=12, false) => work.rows_of::<Singles<L, T, false>, u16, u16, _, _>(),
-            _ => work.rows_of::<Singles<L, T, false>, u16, u32, _, _>(),
-        }
+        work.rows_of::<Singles<L, T, IS_LUMA_SHARED>, C, S, _, _>();
     }
 }
 
-/// By [`Fixed`].
-struct WithinOne;
+/// By [`Fixed`], of codes and of sums of codes.
+struct WithinOne<C, S>(PhantomData<(C, S)>);
 
-impl Method for WithinOne {
+impl<C: Code, S: Sum + Number> Method for WithinOne<C, S> {
     type Texel = [u8; 4];
     type Room = Room;
 
@@ -316,11 +337,7 @@ impl Method for WithinOne {
 
     #[inline(always)]
     fn rows<L: Lanes + Words>(work: Work<'_, L, Self>) {
-        match work.plan.frame.format.bits {
-            8 => work.rows_of::<Fixed<L>, u8, u16, _, _>(),
-            9..=12 => work.rows_of::<Fixed<L>, u16, u16, _, _>(),
-            _ => work.rows_of::<Fixed<L>, u16, u32, _, _>(),
-        }
+        work.rows_of::<Fixed<L>, C, S, _, _>();
     }
 }
 
@@ -340,7 +357,11 @@ impl<L: Lanes + Words, M: Method> NullaryFnOnce for Work<'_, L, M> {
 
     #[inline(always)]
     fn call(self) {
-        M::rows(self);
+        let Work { lanes, plan, room, first, width, rows } = self;
+        M::rows(Work { lanes, plan, room, first, width, rows: &mut *rows });
+        if M::IS_OPAQUE && !plan.is_opaque(M::Texel::ONE) {
+            alpha::fill(plan, first, rows);
+        }
     }
 }
 
@@ -358,34 +379,24 @@ impl<L: Copy, M: Method<Room = Room>> Work<'_, L, M> {
         // For chroma as it is read, and for sums of it.
         let arithmetic = [A::new(lanes, plan, 1), A::new(lanes, plan, plan.unit())];
         let whole = width - width % GROUP;
+        let mut done = 0;
+        if A::IS_LUMA_SHARED && plan.is_as_it_lies::<C>() {
+            done = whole;
+            plan.paint_as_it_lies::<_, C, _, _>(arithmetic[0], first, done, rows);
+        }
         // Sums of chroma are made before texels are; those of fewer are closer by then.
         let tile = if plan.conversion.filter == Filter::Linear { TILE / 2 } else { TILE };
-        let mut rows = (first..).zip(rows.chunks_mut(width));
-        while let Some((y, upper)) = rows.next() {
-            let (mut done, mut lower) = (0, None);
-            if A::IS_LUMA_SHARED && plan.is_chroma_shared(y) {
-                lower = rows.next();
+        for (y, row) in (first..).zip(rows.chunks_mut(width)) {
+            let mut x = done;
+            let (tiles, rest) = row[done..].split_at_mut(whole - done);
+            for texels in tiles.chunks_mut(tile) {
+                plan.tile(arithmetic, [x, y], texels, &mut room);
+                x += texels.len();
             }
-            if let Some((_, lower)) = &mut lower {
-                let tiles = upper[..whole].chunks_mut(tile).zip(lower[..whole].chunks_mut(tile));
-                for (upper, lower) in tiles {
-                    let columns = upper.len();
-                    plan.squares(arithmetic[0], [done, y], [upper, lower], &mut room);
-                    done += columns;
-                }
-            }
-            for (y, row) in [Some((y, upper)), lower].into_iter().flatten() {
-                let mut x = done;
-                let (tiles, rest) = row[done..].split_at_mut(whole - done);
-                for texels in tiles.chunks_mut(tile) {
-                    plan.tile(arithmetic, [x, y], texels, &mut room);
-                    x += texels.len();
-                }
-                if !rest.is_empty() {
-                    let mut last = [M::Texel::default(); GROUP];
-                    plan.tile(arithmetic, [x, y], &mut last, &mut room);
-                    rest.copy_from_slice(&last[..rest.len()]);
-                }
+            if !rest.is_empty() {
+                let mut last = [M::Texel::default(); GROUP];
+                plan.tile(arithmetic, [x, y], &mut last, &mut room);
+                rest.copy_from_slice(&last[..rest.len()]);
             }
         }
     }
@@ -438,39 +449,6 @@ impl Plan<'_> {
         }
     }
 
-    /// Whether the texels of this row and the next have the same samples of chroma, one for each square.
-    fn is_chroma_shared(&self, y: usize) -> bool {
-        let is_halved = self.frame.format.subsampling == Subsampling::S420;
-        let rows = |y| down(y, self.frame.channels[0].size[1], is_halved, self.conversion);
-        is_halved && self.across == Across::Shared && rows(y) == rows(y + 1)
-    }
-
-    /// Makes texels of two rows that share chroma. There are whole groups of them.
-    #[inline(always)]
-    fn squares<A, C, S, const PAIRS: usize, const GROUP: usize>(
-        &self,
-        arithmetic: A,
-        [x, y]: [usize; 2],
-        [upper, lower]: [&mut [A::Texel]; 2],
-        room: &mut RoomOf<'_, C, S>,
-    ) where
-        A: Arithmetic<PAIRS, GROUP>,
-        C: Code,
-        S: Sum + Number,
-    {
-        let [cr, luma, cb] = &self.frame.channels;
-        let ([row, _], _) = down(y, cr.size[1], true, self.conversion);
-        let (columns, samples) = (x..x + upper.len(), x / 2..(x + upper.len()) / 2);
-        let of = [(luma, y, &columns), (luma, y + 1, &columns), (cr, row, &samples), (cb, row, &samples)];
-        let reader = Reader::new(self.frame.format, A::IS_HIGH);
-        let mut codes: [&[C]; 4] = [&[]; 4];
-        for ((codes, room), (channel, y, columns)) in codes.iter_mut().zip(&mut room.codes).zip(of) {
-            *codes = reader.read(channel, y, columns.clone(), 0, room);
-        }
-        let [above, below, reds, blues] = codes;
-        arithmetic.paint_squares([above, below], [reds, blues], [upper, lower]);
-    }
-
     /// Makes texels of a row, whole groups of them: those behind its end are of its last samples.
     #[inline(always)]
     fn tile<A, C, S, const PAIRS: usize, const GROUP: usize>(
@@ -486,7 +464,8 @@ impl Plan<'_> {
     {
         let Frame { format, channels: [cr, luma, cb], .. } = self.frame;
         let RoomOf { codes: [lumas, below, reds, blues], sums } = room;
-        let lumas = Reader::new(*format, A::IS_HIGH).read(luma, y, x..x + texels.len(), 0, lumas);
+        let reader = Reader::new(*format, false);
+        let lumas = reader.read(luma, y, x..x + texels.len(), 0, lumas);
         let [fx, fy] = format.subsampling.factors();
         let samples = x / fx..(x + texels.len()) / fx;
         let (rows, weights) = down(y, cr.size[1], fy == 2, self.conversion);
@@ -500,7 +479,6 @@ impl Plan<'_> {
         // Sums that begin at the highest bit are as many times the sums of codes.
         let scale = if A::IS_HIGH { 1 << (S::BITS - format.bits - self.unit().ilog2()) } else { 1 };
         let weights = weights.map(|weight| weight * scale);
-        let reader = Reader::new(*format, A::IS_HIGH && !is_between);
         let mut codes: [&[C]; 2] = [&[]; 2];
         let rooms = [reds, blues].into_iter().zip(&mut *sums);
         for ((codes, channel), (room, out)) in codes.iter_mut().zip([cr, cb]).zip(rooms) {
@@ -510,7 +488,7 @@ impl Plan<'_> {
                     true => reader.read(channel, rows[1], samples.clone(), around, below),
                     false => codes,
                 };
-                blend_rows([codes, lower], weights, out);
+                blend_rows(reader, [codes, lower], weights, out);
             }
         }
         let [reds, blues] = [&*sums[0], &*sums[1]];

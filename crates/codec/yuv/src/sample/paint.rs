@@ -4,6 +4,54 @@ use super::Plan;
 use super::chroma::{Sum, blend};
 use super::codes::{Code, Number};
 
+/// Samples of chroma for pairs of texels.
+pub(super) trait Samples<const PAIRS: usize, const GROUP: usize>: Copy {
+    /// What those of a group add to components.
+    fn chroma<A: Arithmetic<PAIRS, GROUP>>(self, arithmetic: A, group: usize) -> Option<A::Chroma>;
+}
+
+/// Samples of Cr, and those of Cb.
+impl<N: Number, const PAIRS: usize, const GROUP: usize> Samples<PAIRS, GROUP> for [&[N]; 2] {
+    #[inline(always)]
+    fn chroma<A: Arithmetic<PAIRS, GROUP>>(self, arithmetic: A, group: usize) -> Option<A::Chroma> {
+        let [cr, cb] = self;
+        Some(arithmetic.of_chroma(cr.as_chunks().0.get(group)?, cb.as_chunks().0.get(group)?))
+    }
+}
+
+/// Which samples are the first of pairs.
+#[derive(Clone, Copy)]
+pub(super) enum PairOrder {
+    CrFirst,
+    CbFirst,
+}
+
+impl PairOrder {
+    /// The first of pairs and the second as Cr and Cb.
+    #[inline(always)]
+    pub(super) fn cr_first<T>(self, [first, second]: [T; 2]) -> [T; 2] {
+        match self {
+            PairOrder::CrFirst => [first, second],
+            PairOrder::CbFirst => [second, first],
+        }
+    }
+}
+
+/// Samples of Cr and Cb in turns.
+#[derive(Clone, Copy)]
+pub(super) struct InTurns<'a, C> {
+    pub samples: &'a [C],
+    pub order: PairOrder,
+}
+
+impl<C: Code, const PAIRS: usize, const GROUP: usize> Samples<PAIRS, GROUP> for InTurns<'_, C> {
+    #[inline(always)]
+    fn chroma<A: Arithmetic<PAIRS, GROUP>>(self, arithmetic: A, group: usize) -> Option<A::Chroma> {
+        let pairs = self.samples.as_chunks().0.get(group)?;
+        Some(arithmetic.of_chroma_pairs(pairs, self.order))
+    }
+}
+
 /// Makes groups of `GROUP` texels, which are `PAIRS` pairs.
 pub(super) trait Arithmetic<const PAIRS: usize, const GROUP: usize>: Copy {
     /// The instructions used.
@@ -25,6 +73,9 @@ pub(super) trait Arithmetic<const PAIRS: usize, const GROUP: usize>: Copy {
 
     fn of_chroma<N: Number>(self, cr: &[N; PAIRS], cb: &[N; PAIRS]) -> Self::Chroma;
 
+    /// The same for samples of Cr and Cb in turns, where luma has the same part in all components.
+    fn of_chroma_pairs<C: Code>(self, pairs: &[C; GROUP], order: PairOrder) -> Self::Chroma;
+
     /// Texels with chroma for each.
     fn texels<C: Code, N: Number>(self, luma: &[C; GROUP], chroma: [&[N; GROUP]; 2]) -> [Self::Texel; GROUP];
 
@@ -43,34 +94,31 @@ pub(super) trait Arithmetic<const PAIRS: usize, const GROUP: usize>: Copy {
 
     /// Makes texels in pairs that have a sample of chroma each.
     #[inline(always)]
-    fn paint_pairs<C: Code, N: Number>(
+    fn paint_pairs<C: Code>(
         self,
         lumas: &[C],
-        [reds, blues]: [&[N]; 2],
+        chroma: impl Samples<PAIRS, GROUP>,
         texels: &mut [Self::Texel],
     ) {
         let groups = texels.as_chunks_mut().0.iter_mut().zip(lumas.as_chunks().0);
-        let chroma = reds.as_chunks().0.iter().zip(blues.as_chunks().0);
-        for ((out, luma), (red, blue)) in groups.zip(chroma) {
-            let chroma = self.of_chroma(red, blue);
+        for (group, (out, luma)) in groups.enumerate() {
+            let Some(chroma) = chroma.chroma(self, group) else { return };
             *out = self.texel_pairs(luma, [chroma; 2]);
         }
     }
 
     /// Makes two rows of texels in pairs, which have the same chroma.
     #[inline(always)]
-    fn paint_squares<C: Code, N: Number>(
+    fn paint_squares<C: Code>(
         self,
         [upper, lower]: [&[C]; 2],
-        [reds, blues]: [&[N]; 2],
-        texels: [&mut [Self::Texel]; 2],
+        chroma: impl Samples<PAIRS, GROUP>,
+        [uppers, lowers]: [&mut [Self::Texel]; 2],
     ) {
-        let [uppers, lowers] = texels;
         let uppers = uppers.as_chunks_mut().0.iter_mut().zip(upper.as_chunks().0);
         let lowers = lowers.as_chunks_mut().0.iter_mut().zip(lower.as_chunks().0);
-        let chroma = reds.as_chunks().0.iter().zip(blues.as_chunks().0);
-        for ((upper, lower), (red, blue)) in uppers.zip(lowers).zip(chroma) {
-            let chroma = self.of_chroma(red, blue);
+        for (group, (upper, lower)) in uppers.zip(lowers).enumerate() {
+            let Some(chroma) = chroma.chroma(self, group) else { return };
             *upper.0 = self.texel_pairs(upper.1, [chroma; 2]);
             *lower.0 = self.texel_pairs(lower.1, [chroma; 2]);
         }

@@ -1,4 +1,4 @@
-//! Rows with chroma by any filter and of any subsampling, and alpha in colours: all numbers are singles, and every texel has a sum of
+//! Rows with alpha in colours, and chroma by any filter and of any subsampling: all numbers are singles, and every texel has a sum of
 //! chroma of its own.
 //!
 //! Weights of the nearest and of linear filters are eighths at most along each axis, so that with codes of 16 bits singles hold
@@ -14,21 +14,22 @@ use crate::frame::{Channel, Frame};
 use crate::taps::{Axis, Taps};
 use pulp::bytemuck::cast_slice_mut;
 use std::marker::PhantomData;
+use std::ops::Range;
 
 /// Texels made at a time, a multiple of the factors of all subsamplings and of `GROUP`.
-const TILE: usize = 512;
+pub(super) const TILE: usize = 512;
 /// Texels of a vector.
 const GROUP: usize = 16;
 /// Samples beyond a group's own that its texels have a part of, on either side.
 const AROUND: usize = 2;
 /// Samples that texels of a group have a part of.
-const WINDOW: usize = 2 * AROUND + 1;
+pub(super) const WINDOW: usize = 2 * AROUND + 1;
 const ROOM: usize = TILE + 2 * AROUND;
 
 /// Makes rows by singles alone.
-pub(super) struct Resampled<T>(PhantomData<T>);
+pub(super) struct Resampled<T, C>(PhantomData<(T, C)>);
 
-impl<T: Texel> Method for Resampled<T> {
+impl<T: Texel, C: Code> Method for Resampled<T, C> {
     type Texel = T;
     type Room = Room;
 
@@ -36,21 +37,26 @@ impl<T: Texel> Method for Resampled<T> {
 
     #[inline(always)]
     fn rows<L: Lanes + Words>(work: Work<'_, L, Self>) {
-        match work.plan.frame.format.bits {
-            8 => work.by_singles::<u8>(),
-            _ => work.by_singles::<u16>(),
-        }
+        work.by_singles();
     }
 }
 
 /// What texels are made in.
 pub(super) struct Room {
-    codes: [u16; ROOM],
-    /// A row of samples of chroma, between rows of them.
-    between: [f32; ROOM],
+    codes: [u16; TILE],
+    between: Between,
     /// For each place of a group, numbers of all groups.
     phases: [[f32; TILE]; 4],
     components: Components,
+}
+
+/// A row of samples of chroma between rows of them, with [`AROUND`] more on either side.
+pub(super) struct Between(pub [f32; ROOM]);
+
+impl Default for Between {
+    fn default() -> Between {
+        Between([0.0; ROOM])
+    }
 }
 
 /// Numbers of Cr, luma, Cb and alpha for each texel.
@@ -59,8 +65,8 @@ type Components = [[f32; TILE]; 4];
 impl Default for Room {
     fn default() -> Room {
         Room {
-            codes: [0; ROOM],
-            between: [0.0; ROOM],
+            codes: [0; TILE],
+            between: Between::default(),
             phases: [[0.0; TILE]; 4],
             components: [[0.0; TILE]; 4],
         }
@@ -70,7 +76,7 @@ impl Default for Room {
 /// Weights of the samples around a group, for each of its places.
 type Phases<const FACTOR: usize> = [[f32; WINDOW]; FACTOR];
 
-fn phases<const FACTOR: usize>(axis: Axis) -> Phases<FACTOR> {
+pub(super) fn phases<const FACTOR: usize>(axis: Axis) -> Phases<FACTOR> {
     let mut phases = [[0.0; WINDOW]; FACTOR];
     for (place, weights) in phases.iter_mut().enumerate() {
         let Taps { first, weights: taps } = axis.taps(place);
@@ -80,9 +86,9 @@ fn phases<const FACTOR: usize>(axis: Axis) -> Phases<FACTOR> {
     phases
 }
 
-impl<T: Texel, L: Lanes> Work<'_, L, Resampled<T>> {
+impl<T: Texel, C: Code, L: Lanes> Work<'_, L, Resampled<T, C>> {
     #[inline(always)]
-    fn by_singles<C: Code>(self) {
+    fn by_singles(self) {
         let Work { lanes, plan, room, first, width, rows } = self;
         let Frame { format, channels: [cr, luma, cb], alpha, .. } = plan.frame;
         let factors = format.subsampling.factors();
@@ -96,12 +102,12 @@ impl<T: Texel, L: Lanes> Work<'_, L, Resampled<T>> {
                     let columns = x..x + texels.len();
                     let codes = reader.read::<C>(channel, y, columns, 0, cast_slice_mut(&mut room.codes));
                     for (out, &code) in room.components[component].iter_mut().zip(codes) {
-                        *out = f32::from(code.into());
+                        *out = f32::from(code.number(reader));
                     }
                 }
                 for (component, channel) in [(0, cr), (2, cb)] {
                     let samples = x / factors[0]..(x + texels.len()).div_ceil(factors[0]);
-                    room.read_between::<C>(reader, channel, axes[1].taps(y), samples.clone());
+                    room.between.read::<C>(reader, channel, axes[1].taps(y), samples.clone());
                     match factors[0] {
                         1 => room.copy(component),
                         2 => room.resample::<2>(component, phases(axes[0]), samples.len()),
@@ -114,39 +120,45 @@ impl<T: Texel, L: Lanes> Work<'_, L, Resampled<T>> {
     }
 }
 
-impl Room {
-    /// Reads samples between rows, and those around them.
+impl Between {
+    /// Makes the samples of some places along x.
     #[inline(always)]
-    fn read_between<C: Code>(
+    pub(super) fn read<C: Code>(
         &mut self,
         reader: Reader,
         channel: &Channel<'_>,
         rows: Taps,
-        samples: std::ops::Range<usize>,
+        samples: Range<usize>,
     ) {
         let start = samples.start.saturating_sub(AROUND);
         // The first of a row is put where those before it belong, too.
         let before = start + AROUND - samples.start;
-        let (edge, between) = self.between.split_at_mut(before);
-        let mut is_first = true;
-        for (row, weight) in rows.clamped(channel.size[1]) {
-            let room = cast_slice_mut(&mut self.codes);
-            let codes: &[C] = reader.read(channel, row, start..samples.end + AROUND, 0, room);
-            for (out, &code) in between.iter_mut().zip(codes) {
-                let product = f32::from(code.into()) * weight;
-                *out = if is_first { product } else { *out + product };
+        let (edge, between) = self.0.split_at_mut(before);
+        let mut room = [0u16; ROOM];
+        for (i, (row, weight)) in rows.clamped(channel.size[1]).enumerate() {
+            let columns = start..samples.end + AROUND;
+            let codes: &[C] = reader.read(channel, row, columns, 0, cast_slice_mut(&mut room));
+            if i == 0 {
+                for (out, &code) in between.iter_mut().zip(codes) {
+                    *out = f32::from(code.number(reader)) * weight;
+                }
+            } else {
+                for (out, &code) in between.iter_mut().zip(codes) {
+                    *out += f32::from(code.number(reader)) * weight;
+                }
             }
-            is_first = false;
         }
         if let Some(&first) = between.first() {
             edge.fill(first);
         }
     }
+}
 
+impl Room {
     /// Takes a sample for each texel.
     #[inline(always)]
     fn copy(&mut self, component: usize) {
-        let between = self.between.iter().skip(AROUND);
+        let between = self.between.0.iter().skip(AROUND);
         self.components[component].iter_mut().zip(between).for_each(|(out, &number)| *out = number);
     }
 
@@ -159,7 +171,7 @@ impl Room {
             let out = &mut out[..groups];
             out.fill(0.0);
             for (i, weight) in weights.into_iter().enumerate().filter(|&(_, weight)| weight != 0.0) {
-                for (out, number) in out.iter_mut().zip(&self.between[i..]) {
+                for (out, number) in out.iter_mut().zip(&self.between.0[i..]) {
                     *out += number * weight;
                 }
             }

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::conversion::{Component, Filter, Model, Range, Reconstruction, Siting};
-use crate::format::{Format, Layout};
+use crate::format::{Format, Layout, Subsampling};
 use crate::frame::Channel;
 
 const LAYOUTS: [(Layout, Subsampling); 19] = [

@@ -3,7 +3,7 @@
 use super::tests::instruction_sets;
 use super::*;
 use crate::conversion::{Component, Filter, Model, Range, Reconstruction, Siting};
-use crate::format::{Format, Layout};
+use crate::format::{Format, Layout, Subsampling};
 use proptest::prelude::*;
 use proptest::sample::select;
 

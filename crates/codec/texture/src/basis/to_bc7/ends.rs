@@ -17,7 +17,7 @@ impl Shares {
     /// Of the indices of `W` bits whose lowest bits are in `mask`. The second end is at `top`, which no index exceeds.
     #[inline(always)]
     pub fn of<const W: usize>(indices: u64, mask: u64, top: u8) -> Shares {
-        let bits: [u64; W] = std::array::from_fn(|bit| indices >> bit & mask);
+        let bits: [u64; W] = core::array::from_fn(|bit| indices >> bit & mask);
         let (mut sum, mut squares, mut low, mut high) = (0, 0, 0, 0);
         for (i, a) in bits.iter().enumerate() {
             low |= a;

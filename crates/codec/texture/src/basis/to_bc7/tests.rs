@@ -16,7 +16,7 @@ fn error(a: &[u8], b: &[u8]) -> f64 {
 fn blocks_of(mode: usize, count: usize, rng: &mut Rng) -> Vec<u8> {
     let mut out = Vec::with_capacity(count * 16);
     while out.len() < count * 16 {
-        let block: [u8; 16] = std::array::from_fn(|_| rng.next_u32() as u8);
+        let block: [u8; 16] = core::array::from_fn(|_| rng.next_u32() as u8);
         if usize::from(uastc::mode_of(&block)) == mode {
             out.extend(block);
         }
@@ -76,7 +76,7 @@ fn single_colors_and_opaque_blocks() {
     let extent = Extent::flat(4, 4);
     let (mut flat, mut opaque) = (0, 0);
     for round in 0..40_000 {
-        let mut bits = u128::from_le_bytes(std::array::from_fn(|_| rng.next_u32() as u8));
+        let mut bits = u128::from_le_bytes(core::array::from_fn(|_| rng.next_u32() as u8));
         match round % 4 {
             // All weights are 0 or nearly so, or ends are alike, or most bits are set.
             0 => bits &= (1 << 70) - 1,

@@ -56,8 +56,13 @@ pub fn encode<S: Simd>(simd: S, blocks: &Blocks<S>, quality: Quality) -> Words {
                     several::<S, 1, 3, 2>(simd, blocks, &effort, &mut best);
                 }
                 let is_near = (blocks.differing & 0xfcfc_fcfc).simd_eq(words(simd, 0));
-                if (is_near & best.error.simd_gt(NEAR)).any_true() {
+                let is_tried = is_near & best.error.simd_gt(NEAR);
+                if is_tried.any_true() {
+                    // For the other blocks no error is less than 0: they do not depend on the blocks in other lanes.
+                    let errors = best.error;
+                    best.error = is_tried.select(errors, splat(simd, 0.0));
                     separate::<S, 5>(simd, blocks, Some(&moments), 3, false, &mut best);
+                    best.error = is_tried.select(best.error, errors);
                 }
                 finish(simd, blocks, &effort, &mut best);
                 flat(simd, blocks, &mut best);

@@ -1,0 +1,227 @@
+//! Thirty-two words at a time, with each processor's instructions. Every implementation gives the same results.
+//!
+//! What is not inlined is not compiled for the instruction set: in code that takes [`Words`], functions are `inline(always)`.
+
+use super::codes::Reader;
+use super::lanes::Portable;
+
+/// Instructions for 32 words, as many components of texels.
+pub trait Words: Copy {
+    /// Words in an order that is the implementation's own, the same for all operations.
+    type Words: Copy;
+
+    /// What multiplies by a number of 7 bits.
+    type Scale: Copy;
+
+    /// Where in numbers of 16 bits a code is.
+    type Place: Copy;
+
+    fn splat(self, value: i16) -> Self::Words;
+
+    /// Numbers of 16 bits.
+    fn load(self, numbers: &[u16; 32]) -> Self::Words;
+
+    /// Those at even places, and those at odd ones.
+    fn load_pairs(self, numbers: &[u16; 64]) -> [Self::Words; 2];
+
+    /// One half of them and the other, in an order for [`Words::halves_to_rgba8`].
+    fn load_halves(self, numbers: &[u16; 64]) -> [Self::Words; 2];
+
+    fn place(self, reader: Reader) -> Self::Place;
+
+    /// Codes moved to the highest bits of numbers, the others of which become 0.
+    fn placed(self, numbers: Self::Words, place: Self::Place) -> Self::Words;
+
+    /// Numbers less 0x8000: signed ones around their middle.
+    fn centered(self, numbers: Self::Words) -> Self::Words;
+
+    /// Bytes as the high ones of such numbers.
+    fn load_bytes(self, bytes: &[u8; 32]) -> Self::Words;
+
+    /// Those at even places, and those at odd ones.
+    fn load_byte_pairs(self, bytes: &[u8; 64]) -> [Self::Words; 2];
+
+    /// One half of them and the other, in an order for [`Words::halves_to_rgba8`].
+    fn load_byte_halves(self, bytes: &[u8; 64]) -> [Self::Words; 2];
+
+    fn scale(self, by: i8) -> Self::Scale;
+
+    /// Products of numbers of which the highest 8 bits count ones, rounded.
+    fn scaled(self, numbers: Self::Words, by: Self::Scale) -> Self::Words;
+
+    /// Products of bytes at even places, and those at odd ones.
+    fn scaled_byte_pairs(self, bytes: &[u8; 64], by: Self::Scale) -> [Self::Words; 2];
+
+    /// Products of one half of bytes and those of the other, in an order for [`Words::halves_to_rgba8`].
+    fn scaled_byte_halves(self, bytes: &[u8; 64], by: Self::Scale) -> [Self::Words; 2];
+
+    /// Products of fractions of 15 bits, rounded.
+    fn product(self, a: Self::Words, b: Self::Words) -> Self::Words;
+
+    fn add(self, a: Self::Words, b: Self::Words) -> Self::Words;
+
+    /// Red, green and blue of texels at even places and of those at odd ones as bytes, clamped, alpha 255.
+    fn to_rgba8(self, pairs: [[Self::Words; 3]; 2]) -> [[u8; 4]; 64];
+
+    /// The same of texels in halves.
+    fn halves_to_rgba8(self, halves: [[Self::Words; 3]; 2]) -> [[u8; 4]; 64];
+
+    /// Words in order, for tests.
+    #[cfg(test)]
+    fn to_array(self, words: Self::Words) -> [i16; 32];
+
+    /// Words of both halves in order, for tests.
+    #[cfg(test)]
+    fn halves_to_array(self, halves: [Self::Words; 2]) -> [i16; 64];
+}
+
+/// Thirty-two times the same.
+macro_rules! each {
+    ($i:ident => $value:expr) => {{
+        let mut out = [0; 32];
+        for $i in 0..32 {
+            out[$i] = $value;
+        }
+        out
+    }};
+}
+
+/// A byte as the high one of a number, less its middle.
+#[inline(always)]
+fn high(byte: u8) -> i16 {
+    (u16::from(byte ^ 0x80) << 8).cast_signed()
+}
+
+/// Bytes of texels, whose components are clamped.
+#[inline(always)]
+fn texel([r, g, b]: [i16; 3]) -> [u8; 4] {
+    let byte = |c: i16| u32::from(c.clamp(0, 255).cast_unsigned());
+    // Compilers make vectors of words put together, but not of bytes put next to each other.
+    (byte(r) | byte(g) << 8 | byte(b) << 16 | 255 << 24).to_le_bytes()
+}
+
+impl Words for Portable {
+    type Words = [i16; 32];
+    type Scale = i8;
+    type Place = Reader;
+
+    #[inline(always)]
+    fn splat(self, value: i16) -> [i16; 32] {
+        [value; 32]
+    }
+
+    #[inline(always)]
+    fn load(self, numbers: &[u16; 32]) -> [i16; 32] {
+        each!(i => numbers[i].cast_signed())
+    }
+
+    #[inline(always)]
+    fn load_pairs(self, numbers: &[u16; 64]) -> [[i16; 32]; 2] {
+        [each!(i => numbers[2 * i].cast_signed()), each!(i => numbers[2 * i + 1].cast_signed())]
+    }
+
+    #[inline(always)]
+    fn load_halves(self, numbers: &[u16; 64]) -> [[i16; 32]; 2] {
+        [each!(i => numbers[i].cast_signed()), each!(i => numbers[32 + i].cast_signed())]
+    }
+
+    #[inline(always)]
+    fn place(self, reader: Reader) -> Reader {
+        reader
+    }
+
+    #[inline(always)]
+    fn placed(self, numbers: [i16; 32], place: Reader) -> [i16; 32] {
+        each!(i => place.code(numbers[i].cast_unsigned()).cast_signed())
+    }
+
+    #[inline(always)]
+    fn centered(self, numbers: [i16; 32]) -> [i16; 32] {
+        each!(i => numbers[i] ^ i16::MIN)
+    }
+
+    #[inline(always)]
+    fn load_bytes(self, bytes: &[u8; 32]) -> [i16; 32] {
+        each!(i => high(bytes[i]))
+    }
+
+    #[inline(always)]
+    fn load_byte_pairs(self, bytes: &[u8; 64]) -> [[i16; 32]; 2] {
+        [each!(i => high(bytes[2 * i])), each!(i => high(bytes[2 * i + 1]))]
+    }
+
+    #[inline(always)]
+    fn load_byte_halves(self, bytes: &[u8; 64]) -> [[i16; 32]; 2] {
+        [each!(i => high(bytes[i])), each!(i => high(bytes[32 + i]))]
+    }
+
+    #[inline(always)]
+    fn scale(self, by: i8) -> i8 {
+        by
+    }
+
+    #[inline(always)]
+    fn scaled(self, numbers: [i16; 32], by: i8) -> [i16; 32] {
+        self.product(each!(i => (numbers[i].cast_unsigned() >> 1).cast_signed()), [i16::from(by) << 8; 32])
+    }
+
+    #[inline(always)]
+    fn scaled_byte_pairs(self, bytes: &[u8; 64], by: i8) -> [[i16; 32]; 2] {
+        let product = |byte: u8| i16::from(byte).wrapping_mul(by.into());
+        [each!(i => product(bytes[2 * i])), each!(i => product(bytes[2 * i + 1]))]
+    }
+
+    #[inline(always)]
+    fn scaled_byte_halves(self, bytes: &[u8; 64], by: i8) -> [[i16; 32]; 2] {
+        let product = |byte: u8| i16::from(byte).wrapping_mul(by.into());
+        [each!(i => product(bytes[i])), each!(i => product(bytes[32 + i]))]
+    }
+
+    #[inline(always)]
+    fn product(self, a: [i16; 32], b: [i16; 32]) -> [i16; 32] {
+        each!(i => (i32::from(a[i]).wrapping_mul(i32::from(b[i])).wrapping_add(1 << 14) >> 15) as i16)
+    }
+
+    #[inline(always)]
+    fn add(self, a: [i16; 32], b: [i16; 32]) -> [i16; 32] {
+        each!(i => a[i].wrapping_add(b[i]))
+    }
+
+    #[inline(always)]
+    fn to_rgba8(self, pairs: [[[i16; 32]; 3]; 2]) -> [[u8; 4]; 64] {
+        let mut out = [[0; 4]; 64];
+        for (place, [r, g, b]) in pairs.into_iter().enumerate() {
+            for i in 0..32 {
+                out[2 * i + place] = texel([r[i], g[i], b[i]]);
+            }
+        }
+        out
+    }
+
+    #[inline(always)]
+    fn halves_to_rgba8(self, halves: [[[i16; 32]; 3]; 2]) -> [[u8; 4]; 64] {
+        let mut out = [[0; 4]; 64];
+        for (half, [r, g, b]) in halves.into_iter().enumerate() {
+            for i in 0..32 {
+                out[32 * half + i] = texel([r[i], g[i], b[i]]);
+            }
+        }
+        out
+    }
+
+    #[cfg(test)]
+    fn to_array(self, words: [i16; 32]) -> [i16; 32] {
+        words
+    }
+
+    #[cfg(test)]
+    fn halves_to_array(self, halves: [[i16; 32]; 2]) -> [i16; 64] {
+        pulp::cast(halves)
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+mod x86;
+
+#[cfg(test)]
+mod tests;
