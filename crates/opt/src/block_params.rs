@@ -33,7 +33,7 @@ pub fn run(w: &mut Work<'_>) -> Done {
     analyses.ensure_cfg(f);
     let has_params = f.layout.iter().skip(1).any(|&b| !f.params(b).is_empty());
     if !has_params || analyses.cfg().rpo().len() != f.layout.len() {
-        return w.finish(); // unreachable blocks are not listed as predecessors
+        return w.finish(); // edges from unreachable blocks are nobody's predecessors
     }
     replaced.reset(f);
     if !*all_used {
