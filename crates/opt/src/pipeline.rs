@@ -99,7 +99,7 @@ passes! {
     lower_subgroups 3 Module "subgroups of another width than the host's go through shared memory, or are the host's",
 }
 
-/// A pass by its name, found when this is compiled.
+/// The pass of a name, looked up at compile time.
 macro_rules! pass {
     ($name:ident) => {
         const { listed(stringify!($name)) }
@@ -117,7 +117,7 @@ const fn listed(name: &str) -> &'static Pass {
     panic!("no such pass")
 }
 
-/// `==` is not to be had yet where constants are computed.
+/// Whether two names are equal; `==` of strings is not `const` yet.
 const fn is_same(a: &str, b: &str) -> bool {
     let (a, b) = (a.as_bytes(), b.as_bytes());
     let mut i = 0;

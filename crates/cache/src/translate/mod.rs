@@ -100,7 +100,7 @@ pub fn base_of_file(
 /// Compiles a module as [`Translator::compile`] does, and has the recorder note what had a part in it.
 ///
 /// # Errors
-/// The translator's; machine code, which has addresses of this process inside.
+/// The translator's. [`Language::Native`] is refused: machine code has addresses of this process inside.
 pub fn compile(
     translator: &mut Translator,
     recorder: &Recorder,

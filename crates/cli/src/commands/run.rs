@@ -12,7 +12,9 @@ use serde_json::{Map, Value, json};
 use std::fmt::Write as _;
 use std::io::Write;
 use std::path::PathBuf;
+use std::sync::Arc;
 use xenoglot::pica::{Options, Shape, lift_executable};
+use xenoglot::{Code, Host};
 use xenoglot_ir::Module;
 use xenoglot_maxwell::container::{self, FatBinary, Format};
 use xenoglot_maxwell::launch::STACK_BYTES;
@@ -121,8 +123,8 @@ pub struct Args {
     /// first instructions, on standard error.
     #[arg(long, value_name = "N", num_args = 0..=1, default_missing_value = "1000")]
     trace: Option<usize>,
-    /// The most instructions to execute: of IR for each vertex or kernel (default: 10,000,000, interpreter only), of the program
-    /// itself for MIPS (default: no limit).
+    /// The most instructions to execute: of IR for each vertex or kernel (default: 10,000,000; rounds of loops where it is machine
+    /// code, no limit on a Vulkan device), of the program itself for MIPS (default: no limit).
     #[arg(long, value_name = "N")]
     fuel: Option<u64>,
     /// Show all registers, not only those that are not 0.
@@ -133,6 +135,15 @@ pub struct Args {
     json: bool,
     #[command(flatten)]
     guest: guest::GuestArgs,
+}
+
+/// A kernel as machine code of the CPU.
+fn machine_code(module: &mut Module) -> Result<Arc<xenoglot_native::Program>> {
+    let host: Host = "native".parse()?;
+    match xenoglot::compile(module, &host, &Default::default())? {
+        Code::Native(program) => Ok(program),
+        _ => bail!("the native host gave no machine code"),
+    }
 }
 
 impl Args {

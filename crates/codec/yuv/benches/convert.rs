@@ -162,7 +162,7 @@ fn compare(&(name, layout, subsampling, bits, high, filter, width): &Case, two: 
     let mut bytes: Vec<u8> = (0..count).map(|_| rng.next_u32() as u8).collect();
     let mut words = Vec::new();
     if bits > 8 && layout.bits().is_none() {
-        // Bits that are not a code's are 0, as the other crate expects.
+        // The other crate expects zeros in the bits beside a code.
         let mask = if high { u16::MAX << (16 - bits) } else { u16::MAX >> (16 - bits) };
         for word in bytes.as_chunks_mut().0 {
             *word = (u16::from_le_bytes(*word) & mask).to_le_bytes();

@@ -124,14 +124,14 @@ fn prepared_states_are_not_waited_for() {
     assert_eq!((report.errors, report.detours, programs.counts()), (0, 0, prepared));
 }
 
-/// What was on a device that is lost is an error; all after it is the CPU renderer's, whoever was to set triangles up.
+/// Losing the device is an error for what was on it; later draws are the CPU renderer's, wherever triangles were set up before.
 #[test]
 fn the_processor_goes_on_where_a_device_is_lost() {
     let capture = Scene::find("batch").unwrap().build(Params { frames: Some(4), count: None });
     let mut reference = Player::new(&capture, raster::Renderer::new(), Limits::default()).unwrap();
     let expected: Vec<Image> = std::iter::from_fn(|| reference.next_frame()).map(Result::unwrap).collect();
     for triangles in [Triangles::Processor, Triangles::Device] {
-        // Of its own: others go on with theirs.
+        // A device of its own, as losing it must not disturb other tests.
         let Some(device) = device() else { return };
         let programs = Arc::new(Programs::new(&device, Compilation::Blocking));
         let options = Options { triangles, ..Options::default() };

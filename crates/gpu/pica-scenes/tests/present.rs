@@ -71,7 +71,7 @@ fn nothing_comes_back_for_a_scene_that_only_presents() {
     nothing_comes_back("multitexture", Options::default());
 }
 
-/// Nor where the device sets triangles up and bins them: of one draw of thousands, of many, of clipped ones.
+/// The same where the device sets triangles up and bins them: one draw of thousands, many draws, clipped ones.
 #[test]
 fn nothing_comes_back_for_triangles_that_the_device_sets_up() {
     for scene in ["batch", "cubes", "mirror"] {

@@ -126,7 +126,7 @@ fn the_cache_does_not_show() {
     play_captures(property::budget(CAPTURES, CAPTURES * 100), Options::default());
 }
 
-/// Nor is it seen who sets triangles up and finds out which tiles they touch.
+/// The picture does not depend on where triangles are set up and binned.
 #[test]
 fn the_device_sets_up_and_bins_as_the_processor_does() {
     for (samples, chip) in [(1, Chip::default()), (2, Chip::ALL)] {

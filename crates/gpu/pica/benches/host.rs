@@ -15,7 +15,7 @@ use xenoglot_pica::renderer::{Draw, Renderer as _};
 use xenoglot_pica::tables::Tables;
 use xenoglot_pica::vertex::{Mesh, Vertex};
 
-/// Draws that are handed to the device together.
+/// Draws in a submission.
 const DRAWS: u32 = 8;
 /// The best of so many batches.
 const BATCHES: u32 = 12;

@@ -12,7 +12,7 @@ use crate::coverage::Coverage;
 use crate::each;
 use crate::grid::{Bounds, TILE};
 
-/// How far beyond its bounds a triangle's functions are asked: less than the side of a bin of the largest tiles.
+/// How far beyond its bounds a triangle's functions are evaluated, in pixels: less than the side of a bin of the largest tiles.
 const BEYOND: i64 = 128;
 
 /// A triangle.
@@ -26,7 +26,7 @@ pub struct HalfPlanes {
     pub down: [i32; 3],
     /// The pixels that may be covered: 0 to 65534.
     pub bounds: Bounds,
-    /// How far samples lie from where the functions are asked, in sixteenths of a pixel along either axis.
+    /// How far samples lie from the point where the functions are evaluated, in sixteenths of a pixel along either axis.
     pub reach: u16,
 }
 

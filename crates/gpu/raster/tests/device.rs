@@ -22,12 +22,14 @@ fn bounds(rng: &mut Rng, size: [u32; 2]) -> Bounds {
     Bounds { low, high }
 }
 
+/// The device to test on; `None`, with a notice, where there is none.
+fn device() -> Option<Device> {
+    Device::open(&DeviceOptions::from_env()).inspect_err(|error| skip(&error.to_string())).ok()
+}
+
 #[test]
 fn programs_make_the_bitmaps_of_the_cpu() {
-    let device = match Device::open(&DeviceOptions::from_env()) {
-        Ok(device) => device,
-        Err(error) => return skip(&error.to_string()),
-    };
+    let Some(device) = device() else { return };
     for joining in joinings(&device) {
         let binner = Binner::joining(&device, TILE, Shape::Boxes, joining).unwrap();
         boxes_are_binned_as_on_the_cpu(&device, &binner);
@@ -65,10 +67,7 @@ fn boxes_are_binned_as_on_the_cpu(device: &Device, binner: &Binner) {
 
 #[test]
 fn edges_are_binned_by_their_spans() {
-    let device = match Device::open(&DeviceOptions::from_env()) {
-        Ok(device) => device,
-        Err(error) => return skip(&error.to_string()),
-    };
+    let Some(device) = device() else { return };
     let mut rng = property::rng(2);
     for (size, primitives, tile) in [([256, 192], 700, 8), ([200, 130], 1025, 16), ([33, 77], 40, 8)] {
         let grid = Grid { size, primitives, tile };
@@ -102,10 +101,7 @@ fn edges_are_binned_by_their_spans() {
 
 #[test]
 fn half_planes_are_binned_by_their_functions() {
-    let device = match Device::open(&DeviceOptions::from_env()) {
-        Ok(device) => device,
-        Err(error) => return skip(&error.to_string()),
-    };
+    let Some(device) = device() else { return };
     let mut rng = property::rng(3);
     for (size, primitives, tile) in [([256, 192], 700, 8), ([400, 240], 1025, 8), ([200, 130], 300, 16)] {
         let grid = Grid { size, primitives, tile };

@@ -167,12 +167,7 @@ pub fn interpret(module: &Module, dvle: &Dvle, inputs: &Inputs, fuel: u64, trace
 
 /// Runs as machine code of the CPU.
 pub fn native(module: &mut Module, dvle: &Dvle, inputs: &Inputs, fuel: u64) -> Result<Vec<Run>> {
-    use xenoglot::{Code, Host};
-
-    let host: Host = "native".parse()?;
-    let Code::Native(program) = xenoglot::compile(module, &host, &Default::default())? else {
-        return Err(anyhow!("machine code is native"));
-    };
+    let program = super::machine_code(module)?;
     let limits = xenoglot_native::Limits { fuel };
     let mut buffers = Buffers::new(dvle, &inputs.uniforms);
     let mut out = Vec::new();

@@ -217,18 +217,13 @@ fn texels(kind: &ResourceKind, element: Element) -> Result<Option<ImageFormat>> 
 
 /// Runs a kernel as machine code of the CPU.
 fn native(module: &mut Module, bound: &[Bound], args: &Args) -> Result<Left> {
-    use xenoglot::{Code, Host};
-
     let [x, 1, 1] = args.grid.0 else { bail!("machine code runs along x only: --grid X,1,1") };
     let [size, 1, 1] = module.workgroup else {
         bail!("machine code runs workgroups of one dimension only");
     };
     let invocations = size.checked_mul(x);
     let invocations = invocations.ok_or_else(|| anyhow!("2^32 invocations or more"))?;
-    let host: Host = "native".parse()?;
-    let Code::Native(program) = xenoglot::compile(module, &host, &Default::default())? else {
-        bail!("machine code is native");
-    };
+    let program = super::machine_code(module)?;
     let mut left = Left { buffers: bound.iter().map(|b| b.bytes.clone()).collect(), ..Left::default() };
     let mut bindings = xenoglot_native::Bindings::new();
     // Passes move resources that share a binding; they drop none.

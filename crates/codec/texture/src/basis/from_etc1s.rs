@@ -48,7 +48,7 @@ pub fn improve(from: Format, to: Format, data: &[u8], out: &mut [u8]) {
     }
 }
 
-/// The best parts of a block of `to` that were found.
+/// The best encoding found for the parts of a block of `to`.
 fn parts(to: Format, texels: &[[u8; 4]; 16]) -> [Option<Part>; 2] {
     let colors = || Colors::of(texels, [0, 1, 2]);
     let component = |c| Colors::of(texels, [c; 3]);

@@ -1,4 +1,4 @@
-//! Rows whose codes are taken where they lie: those of planes, where no sums are made of chroma.
+//! Rows of planes whose chroma needs no interpolation: codes are read in place, without a copy.
 
 use super::chroma::{Across, down};
 use super::codes::Code;
@@ -9,8 +9,8 @@ use crate::frame::{Channel, Packing};
 use pulp::bytemuck::cast_slice;
 use std::ops::Range;
 
-/// Longest rows of luma, in bytes, for which two rows of texels are made at a time. What adds chroma is less work then, but memory is
-/// read and written at twice as many places, which takes longer where frames do not stay in the cache.
+/// Longest row of luma, in bytes, for which two rows of texels are converted at a time. The chroma part of both rows is then computed
+/// once, but twice as many streams of memory are read and written, which is slower for frames that do not fit the cache.
 const MOST_OF_TWO_ROWS: usize = 2048;
 
 /// Bytes of a line of the cache.
@@ -32,7 +32,7 @@ fn codes<'a, C: Code>(channel: &Channel<'a>, y: usize, of: Range<usize>) -> &'a 
 }
 
 impl Plan<'_> {
-    /// Whether all rows are of codes that need not be copied, and of no sums.
+    /// Whether all rows can be read in place and need no interpolation.
     pub(super) fn is_as_it_lies<C: Code>(&self) -> bool {
         let format = self.frame.format;
         let is_apart =
@@ -47,7 +47,7 @@ impl Plan<'_> {
         }
     }
 
-    /// The order of samples of Cr and Cb that take turns.
+    /// The order of interleaved samples of Cr and Cb.
     fn order(&self) -> Option<PairOrder> {
         match self.frame.format.layout {
             Layout::SemiPlanar => Some(PairOrder::CbFirst),
@@ -69,7 +69,7 @@ impl Plan<'_> {
         }
     }
 
-    /// Makes the first `columns` texels of rows, which are whole groups.
+    /// Converts the first `columns` texels of rows; `columns` is a multiple of a group.
     #[inline(always)]
     pub(super) fn paint_as_it_lies<A, C, const PAIRS: usize, const GROUP: usize>(
         &self,
@@ -112,8 +112,8 @@ impl Plan<'_> {
     }
 }
 
-/// Parts of a row of whole groups that are painted one after another: all of it, or the first group, those that begin where a line of
-/// the cache does, and the last group. Some texels are painted twice so.
+/// The parts that a row of whole groups is converted in: the row as a whole, or its first group, the groups that begin at a cache line,
+/// and its last group. Parts may overlap; texels in two parts are written twice.
 #[inline(always)]
 fn parts<T, const GROUP: usize>(texels: &[T], is_whole: bool) -> [Range<usize>; 3] {
     let columns = texels.len();

@@ -11,8 +11,8 @@ use std::ops::Range;
 
 /// A code or a sum of codes.
 ///
-/// Codes of more than eight bits are taken as they lie in a frame, so that a [`Reader`] says, or a `Place`, where in them the code is.
-/// Sums need neither.
+/// Codes of more than eight bits are read as words of the frame; a [`Reader`] or a `Place` says which bits of the word the code is.
+/// Sums of codes ignore both.
 pub(super) trait Number: Copy + Default {
     /// Products of sixteen numbers and each of some factors.
     fn by<L: Lanes, const N: usize>(
@@ -25,7 +25,7 @@ pub(super) trait Number: Copy + Default {
     /// The highest bits of numbers that begin at the highest bit, as words.
     fn words<W: Words>(words: W, place: W::Place, of: &[Self; 32]) -> W::Words;
 
-    /// Those of one half of numbers and those of the other.
+    /// [`Number::words`] of 64 numbers: of the first half and of the second.
     fn word_halves<W: Words>(words: W, place: W::Place, of: &[Self; 64]) -> [W::Words; 2];
 }
 
@@ -89,7 +89,7 @@ fn high_words<const N: usize>(of: &[u32; N]) -> [u16; N] {
 /// A word of a frame, little-endian.
 pub(super) type Word = [u8; 2];
 
-/// Words as numbers.
+/// Little-endian words as numbers.
 #[inline(always)]
 fn numbers<const N: usize>(of: &[Word; N]) -> [u16; N] {
     let mut out = [0; N];
@@ -99,7 +99,7 @@ fn numbers<const N: usize>(of: &[Word; N]) -> [u16; N] {
     out
 }
 
-/// Their codes.
+/// The codes in words of a frame.
 #[inline(always)]
 fn codes<const N: usize>(reader: Reader, of: &[Word; N]) -> [u16; N] {
     let mut out = numbers(of);
@@ -164,7 +164,7 @@ pub(super) trait Code: Number + Pod {
         by: [L::Singles; N],
     ) -> [[L::Singles; N]; 2];
 
-    /// The highest bits of 64 codes as words: of those at even places, and of those at odd ones.
+    /// The highest bits of 64 codes as words: of the codes at even places, and of the codes at odd places.
     fn word_pairs<W: Words>(words: W, place: W::Place, of: &[Self; 64]) -> [W::Words; 2];
 
     /// Products of 64 codes, in ones of eight bits: of those at even places, and of those at odd ones.
@@ -179,7 +179,7 @@ pub(super) trait Code: Number + Pod {
     /// Reads codes that are `step` bytes apart.
     fn gather(data: &[u8], step: usize, out: &mut [Self]);
 
-    /// Of a code in the low bits.
+    /// For a code in the low bits.
     fn of_low(code: u16) -> Self;
 }
 
@@ -305,7 +305,7 @@ impl Reader {
         word << self.left >> self.right & self.mask
     }
 
-    /// Codes of a row's columns, and `around` more on either side, as they lie in the frame. Beyond the row's ends its outermost codes are
+    /// Codes of a row's columns and of `around` more columns on either side, as stored in the frame. Beyond the row's ends its outermost codes are
     /// repeated.
     #[inline(always)]
     pub(super) fn read<'r, C: Code>(

@@ -14,9 +14,9 @@ use crate::taps::Axis;
 use pulp::bytemuck::cast_slice_mut;
 use std::marker::PhantomData;
 
-/// Samples of chroma that texels are made of at a time.
+/// Chroma samples that are processed at a time.
 const SAMPLES: usize = 16;
-/// Texels that are brought together at a time.
+/// Texels that are packed into bytes at a time.
 const GROUP: usize = 32;
 
 /// Makes all rows.
@@ -32,7 +32,7 @@ pub(super) fn bands<T: Texel, C: Code, const IS_LUMA_SHARED: bool>(
     }
 }
 
-/// Makes rows by [`Singles`] of sums of singles, with a sample of chroma for every `FACTOR` texels.
+/// Converts rows with [`Singles`], whose chroma is interpolated in singles; a chroma sample serves `FACTOR` texels.
 struct Filtered<T, C, const IS_LUMA_SHARED: bool, const FACTOR: usize>(PhantomData<(T, C)>);
 
 impl<T, C, const IS_LUMA_SHARED: bool, const FACTOR: usize> Method for Filtered<T, C, IS_LUMA_SHARED, FACTOR>
@@ -128,7 +128,7 @@ where
     }
 }
 
-/// Sums of chroma for sixteen groups of texels, of each place in a group.
+/// Interpolated chroma of sixteen groups of texels, by place in the group.
 #[inline(always)]
 fn resample<L: Lanes, const FACTOR: usize>(
     lanes: L,
@@ -145,7 +145,7 @@ fn resample<L: Lanes, const FACTOR: usize>(
     sums
 }
 
-/// Those of texels at even places and of those at odd ones, of 32 texels.
+/// Interpolated chroma of 32 texels: at even places, and at odd places.
 #[inline(always)]
 fn pairs<L: Lanes, const FACTOR: usize>(
     lanes: L,
@@ -162,7 +162,7 @@ fn pairs<L: Lanes, const FACTOR: usize>(
     }
 }
 
-/// Writes texels, those of them for which there is room.
+/// Writes as many texels as there is room for.
 #[inline(always)]
 fn put<T: Copy, const N: usize>(made: &[T; N], texels: &mut [T], at: usize) {
     let out = texels.get_mut(at..).unwrap_or_default();

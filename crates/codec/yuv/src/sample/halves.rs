@@ -1,5 +1,5 @@
-//! What is made by halves: vectors of AVX2, and vectors that are one half of a group and the other. A closure for each half
-//! would not be compiled for the instruction set.
+//! Operations on pairs of vectors: AVX2's two halves of a group. Macros, because a closure would not be compiled for the
+//! instruction set of its caller.
 
 /// A half of some numbers.
 #[cfg(target_arch = "x86_64")]

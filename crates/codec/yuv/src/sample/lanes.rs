@@ -37,7 +37,7 @@ pub trait Lanes: Copy {
 
     fn add(self, a: Self::Singles, b: Self::Singles) -> Self::Singles;
 
-    /// Those of `a` and those of `b` in turns: the first half, and the second.
+    /// `a` and `b` interleaved: the first half, and the second.
     fn in_turns(self, a: Self::Singles, b: Self::Singles) -> [Self::Singles; 2];
 
     fn to_array(self, singles: Self::Singles) -> [f32; 16];
@@ -137,7 +137,7 @@ impl Lanes for Portable {
     fn to_rgba8(self, [r, g, b]: [[f32; 16]; 3]) -> [[u8; 4]; 16] {
         const LOWEST: i32 = LARGE.to_bits() as i32;
         let byte = |c: f32| ((c + LARGE).to_bits() as i32).clamp(LOWEST, LOWEST + 255) as u32 & 255;
-        // Compilers make vectors of words put together, but not of bytes put next to each other.
+        // Compilers vectorise shifts and ors of words, but not stores of single bytes.
         let mut out = [[0; 4]; 16];
         for i in 0..16 {
             out[i] = (byte(r[i]) | byte(g[i]) << 8 | byte(b[i]) << 16 | 255 << 24).to_le_bytes();

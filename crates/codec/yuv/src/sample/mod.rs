@@ -197,7 +197,7 @@ impl<'a> Plan<'a> {
         }
     }
 
-    /// Whether chroma is not of sums of halves and quarters.
+    /// Whether chroma needs other weights than halves and quarters.
     fn is_filtered(&self) -> bool {
         // Where no chroma is left out, filters are of no matter.
         let most = if self.conversion.filter == Filter::Cubic { 1 } else { 2 };
@@ -306,7 +306,7 @@ trait Method: Sized {
     fn rows<L: Lanes + Words>(work: Work<'_, L, Self>);
 }
 
-/// By [`Singles`], of codes and of sums of codes.
+/// Converts with [`Singles`], from codes and from sums of codes.
 struct Exact<T, C, S, const IS_LUMA_SHARED: bool>(PhantomData<(T, C, S)>);
 
 impl<T, C, S, const IS_LUMA_SHARED: bool> Method for Exact<T, C, S, IS_LUMA_SHARED>
@@ -326,7 +326,7 @@ where
     }
 }
 
-/// By [`Fixed`], of codes and of sums of codes.
+/// Converts with [`Fixed`], from codes and from sums of codes.
 struct WithinOne<C, S>(PhantomData<(C, S)>);
 
 impl<C: Code, S: Sum + Number> Method for WithinOne<C, S> {

@@ -4,13 +4,13 @@ use super::Plan;
 use super::chroma::{Sum, blend};
 use super::codes::{Code, Number};
 
-/// Samples of chroma for pairs of texels.
+/// Chroma samples, each for a pair of texels.
 pub(super) trait Samples<const PAIRS: usize, const GROUP: usize>: Copy {
-    /// What those of a group add to components.
+    /// What the chroma samples of a group add to the components.
     fn chroma<A: Arithmetic<PAIRS, GROUP>>(self, arithmetic: A, group: usize) -> Option<A::Chroma>;
 }
 
-/// Samples of Cr, and those of Cb.
+/// Samples of Cr, and samples of Cb.
 impl<N: Number, const PAIRS: usize, const GROUP: usize> Samples<PAIRS, GROUP> for [&[N]; 2] {
     #[inline(always)]
     fn chroma<A: Arithmetic<PAIRS, GROUP>>(self, arithmetic: A, group: usize) -> Option<A::Chroma> {
@@ -27,7 +27,7 @@ pub(super) enum PairOrder {
 }
 
 impl PairOrder {
-    /// The first of pairs and the second as Cr and Cb.
+    /// Puts the first and the second of each pair in the order Cr, Cb.
     #[inline(always)]
     pub(super) fn cr_first<T>(self, [first, second]: [T; 2]) -> [T; 2] {
         match self {
@@ -37,7 +37,7 @@ impl PairOrder {
     }
 }
 
-/// Samples of Cr and Cb in turns.
+/// Interleaved samples of Cr and Cb.
 #[derive(Clone, Copy)]
 pub(super) struct InTurns<'a, C> {
     pub samples: &'a [C],
@@ -73,7 +73,7 @@ pub(super) trait Arithmetic<const PAIRS: usize, const GROUP: usize>: Copy {
 
     fn of_chroma<N: Number>(self, cr: &[N; PAIRS], cb: &[N; PAIRS]) -> Self::Chroma;
 
-    /// The same for samples of Cr and Cb in turns, where luma has the same part in all components.
+    /// The same for interleaved Cr and Cb, where all components have the same share of luma.
     fn of_chroma_pairs<C: Code>(self, pairs: &[C; GROUP], order: PairOrder) -> Self::Chroma;
 
     /// Texels with chroma for each.

@@ -121,7 +121,7 @@ impl<T: Texel, C: Code, L: Lanes> Work<'_, L, Resampled<T, C>> {
 }
 
 impl Between {
-    /// Makes the samples of some places along x.
+    /// Interpolates the samples at some places along x.
     #[inline(always)]
     pub(super) fn read<C: Code>(
         &mut self,

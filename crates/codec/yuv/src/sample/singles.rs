@@ -97,7 +97,7 @@ impl<L: Lanes, T: Texel, const IS_LUMA_SHARED: bool> Singles<L, T, IS_LUMA_SHARE
         T::of(self.lanes, self.sums(chroma, self.of_luma(luma)))
     }
 
-    /// What Cr adds to red and green and Cb to green and blue, and what is added to all.
+    /// What Cr adds to red and green, what Cb adds to green and blue, and what is added to all components.
     #[inline(always)]
     fn with_offset(
         self,

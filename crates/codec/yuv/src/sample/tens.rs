@@ -4,7 +4,7 @@ use super::codes::Code;
 use crate::frame::ten;
 use pulp::{Arch, NullaryFnOnce};
 
-/// Samples of four words, after which their places in words begin anew.
+/// Samples in four words: the pattern of places in words repeats after them.
 const PERIOD: usize = 12;
 /// Bytes of four words.
 const BLOCK: usize = 16;
@@ -43,7 +43,7 @@ mod x86 {
     use pulp::cast;
     use pulp::x86::V3;
 
-    /// Samples of whole blocks, as many as there is room for; how many is the result.
+    /// Unpacks samples of whole blocks while there is room; returns how many.
     pub(super) struct Blocks<'a, C> {
         pub simd: V3,
         pub blocks: &'a [u8],
@@ -59,7 +59,7 @@ mod x86 {
         fn call(self) -> usize {
             let Blocks { simd, blocks, first, step, codes } = self;
             let of_block = PERIOD / step.max(1);
-            // The two bytes with each sample, and what brings it to their highest bits.
+            // For each sample the two bytes that contain it, and the factor that moves it to their highest bits.
             let (mut bytes, mut factors) = ([0x80_u8; BLOCK], [0_u16; BLOCK / 2]);
             for (i, (bytes, factor)) in
                 bytes.as_chunks_mut().0.iter_mut().zip(&mut factors).take(of_block).enumerate()

@@ -50,8 +50,7 @@ impl Default for Scale {
     }
 }
 
-/// Where the triangles of a draw are set up, and where it is found out which tiles of the frame they touch. What is drawn does not
-/// depend on it.
+/// Where the triangles of a draw are set up and binned. The picture does not depend on it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Triangles {
     /// On the device if the draw has many triangles and the device is not the processor itself.

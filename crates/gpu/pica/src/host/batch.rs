@@ -54,7 +54,7 @@ pub struct Buffers {
 pub enum Groups {
     /// So many.
     Direct([u32; 2]),
-    /// As many as the device finds at a byte of a buffer.
+    /// Read by the device, at a byte of a buffer.
     Indirect(Buffer, u64),
 }
 

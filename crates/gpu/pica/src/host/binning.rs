@@ -30,12 +30,12 @@ const WINDOW: usize = 1 << 9;
 const WORD: usize = 32;
 /// Bytes of the arguments of an indirect dispatch.
 const GROUPS: usize = 16;
-/// Bytes that say what a grid is.
+/// Bytes of a grid's parameters.
 const GRID_BYTES: u64 = 16;
 /// Invocations of a workgroup that gathers.
 const GATHERING: u32 = 64;
 
-/// Buffers that draws use one after the other: each writes them anew, on the device, before it reads them.
+/// Buffers that draws share one after the other: each draw overwrites them on the device before it reads them.
 #[derive(Debug, Default)]
 pub struct Pool {
     triangles: Option<Buffer>,
@@ -48,7 +48,7 @@ pub struct Pool {
 /// What tile programs read.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Binned {
-    /// Triangles; from any window on there is room for a uniform buffer.
+    /// Triangles, padded so that a uniform buffer's size fits behind the start of every window.
     pub triangles: Buffer,
     /// Bins and lists.
     pub lists: Buffer,
@@ -97,8 +97,8 @@ pub struct Binning {
 }
 
 impl Pool {
-    /// Adds the steps that set up triangles, whose vertices are in the batch from a word on, and make bitmaps of them. If it fails it
-    /// has added none.
+    /// Adds the steps that set up triangles and make their bitmaps; the vertices begin at a word of the batch. On an error no step
+    /// is added.
     pub fn start(
         &mut self,
         programs: &Programs,
@@ -110,7 +110,7 @@ impl Pool {
     ) -> Result<Binning, Error> {
         let device = &programs.device;
         let program = programs.kernels()?.setup(device)?;
-        // It is not to fail when steps become commands.
+        // Compiled now, so that turning steps into commands cannot fail.
         programs.binners.compiled(device)?;
         let count = corners.len() as u32;
         let stride = draw.record_words() as usize;
@@ -193,7 +193,7 @@ fn room(device: &Device, place: &mut Option<Buffer>, bytes: u64) -> Result<Buffe
     Ok(place.insert(buffer).clone())
 }
 
-/// The programs, which are compiled when they are needed first.
+/// The programs, compiled on first use.
 #[derive(Debug, Default)]
 pub struct Binners(OnceLock<Result<Compiled, Error>>);
 

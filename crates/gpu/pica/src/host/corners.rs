@@ -1,8 +1,8 @@
-//! Triangles that the device sets up: their vertices as it reads them, each once, and what must be known here at once.
+//! Triangles that the device sets up: their vertices, each once, and what the processor needs to know before the device runs.
 //!
-//! A draw's pixels count for what the chip would have taken, and bound its work; the tiles that it touches decide what is brought to
-//! the device before it. Both follow from positions. All else of a triangle, weights, attributes divided by w, and which tiles
-//! it touches, is up to the device ([`super::setup`]).
+//! The processor counts a draw's pixels, for the cycles that the chip would take and as a bound on its work, and finds the range of
+//! tiles that has to be on the device before it. Both follow from positions. Weights, attributes divided by w and binning are left
+//! to the device ([`super::setup`]).
 
 use super::triangles::{Extent, NotFinite, Stop, take};
 use crate::fragment::tile::TileKey;
@@ -17,7 +17,7 @@ use crate::vertex::{Mesh, Vertex};
 
 /// Values of a vertex before its attributes: x, y, z, w.
 pub const POSITION: usize = 4;
-/// Areas above this leave something of the weights, whatever the fill rule takes away.
+/// With a larger area, the sum of the weights is positive even after the fill rule's biases.
 const FILLED: i32 = 3;
 
 /// A draw's triangles; memory is kept from draw to draw.

@@ -23,10 +23,10 @@ use crate::renderer::{Detour, Draw, OutOfPixels};
 use crate::tables::Tables;
 use crate::texture::tiling::TILE;
 
-/// Triangles from which on a device that is not the processor sets them up.
+/// From this many triangles on, a device that is not the processor sets them up.
 const MANY: usize = 512;
 
-/// Who sets triangles up and bins them.
+/// Where triangles are set up and binned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Side {
     Processor,

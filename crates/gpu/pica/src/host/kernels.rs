@@ -1,5 +1,5 @@
 //! The programs that move and decode guest memory on the device, in WGSL. They compute in integers, except for the colours that
-//! are written to pictures. And the one that sets triangles up.
+//! are written to pictures, and the program that sets triangles up.
 
 use std::sync::OnceLock;
 
@@ -28,7 +28,7 @@ pub struct Kernels {
     pub present_layout: Layout,
     /// Frames to pictures.
     pub present: Program,
-    /// Compiled when it is needed first.
+    /// Compiled on first use.
     setup: OnceLock<Result<Program, Error>>,
 }
 

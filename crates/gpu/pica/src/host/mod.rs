@@ -15,7 +15,7 @@
 //! | room | what it is for |
 //! |---|---|
 //! | `draws` | a draw, step by step |
-//! | `triangles` | what the processor finds out of triangles |
+//! | `triangles` | what the processor computes of triangles |
 //! | `bins` | triangles that it sets up and bins |
 //! | `corners` | triangles that the device sets up and bins |
 //! | `setup`, `binning` | how it does that |

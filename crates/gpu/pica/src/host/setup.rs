@@ -16,16 +16,16 @@ use crate::raster::setup::Screen;
 /// Words of a record before its attributes, and of an attribute.
 const HEADER: u32 = TRIANGLE_BYTES / 4;
 const ATTRIBUTE: u32 = ATTRIBUTE_BYTES / 4;
-/// Magnitude of weights from which on they count as wrapping around: some way below where they do, as it is found in floats.
+/// Weights of this magnitude and more count as wrapping around. Below 2^31 by a margin, as the estimate is in floats.
 const FAR: f32 = 1e9;
-/// How far beyond a triangle's bounds binning asks for weights.
+/// How far beyond a triangle's bounds binning evaluates weights, in pixels.
 const BEYOND: i32 = 128;
-/// More than coordinates are apart.
+/// More than the distance of any two coordinates.
 const FARTHEST: i32 = 0x1_ffff;
 /// The middle of a pixel, in sixteenths.
 const MIDDLE: i32 = 8;
 
-/// What the program is told of a draw.
+/// Parameters of a draw.
 #[derive(Clone, Copy, Debug)]
 pub struct Draw<'a> {
     /// Attributes of a vertex.
@@ -281,8 +281,8 @@ fn weight(o: &mut Emit<'_>, v: Point, a: Point, b: Point) -> [Value; 3] {
     [o.add(at_sample, bias), steps[0], steps[1]]
 }
 
-/// -1 for right and flat bottom edges. Of the quotient, only what coordinates can be compared with is kept: magnitudes have 16 bits,
-/// so that their product has 32.
+/// The fill rule's bias: -1 for right and flat bottom edges. Differences have 16 bits, so their product fits 32; the quotient is
+/// clamped to a value farther than any coordinate.
 fn bias(o: &mut Emit<'_>, v: Point, a: Point, b: Point) -> Value {
     let (run, along, rise) = (o.sub(b[0], a[0]), o.sub(v[1], a[1]), o.sub(b[1], a[1]));
     let [runs, alongs, rises] = [run, along, rise].map(|value| {
@@ -309,14 +309,14 @@ fn bias(o: &mut Emit<'_>, v: Point, a: Point, b: Point) -> Value {
     o.select(is_flat, below, right)
 }
 
-/// Whether a float is a number.
+/// Whether a float is not a NaN.
 fn is_number(o: &mut Emit<'_>, value: Value) -> Value {
     let (zero, one) = (o.float(0.0), o.float(1.0));
     let (above, below) = (o.fless(zero, value), o.fless(value, one));
     o.either(above, below)
 }
 
-/// A product as the unit forms it: 0 instead of NaN for zero times infinity.
+/// A product as the chip computes it: 0 instead of NaN for zero times infinity.
 fn multiply(o: &mut Emit<'_>, a: Value, b: Value) -> Value {
     let product = o.fmul(a, b);
     let of_numbers = [a, b].map(|value| is_number(o, value));

@@ -207,7 +207,7 @@ fn set_up(corners: &Corners, draw: &setup::Draw<'_>) -> Vec<u32> {
     bindings.words(records)
 }
 
-/// A record of a triangle that is counted from another pixel on.
+/// The record of a triangle relative to another origin.
 fn moved(record: &[u32], [x, y]: [u32; 2]) -> Vec<u32> {
     let mut record = record.to_vec();
     for i in 0..3 {

@@ -1,17 +1,17 @@
-//! What the processor finds out of a draw's triangles, whoever sets them up.
+//! What the processor computes of a draw's triangles, wherever they are set up.
 
 use crate::renderer::OutOfPixels;
 
-/// What cannot be drawn: attributes whose products with weights may not be numbers.
+/// A draw that the device cannot do exactly: products of its attributes with weights may be NaN.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NotFinite;
 
-/// Why no more triangles are taken.
+/// Why collecting triangles stopped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stop {
     /// Nothing is left of the pixels.
     OutOfPixels,
-    /// The draw is not one for the device.
+    /// The device cannot draw it.
     NotFinite,
 }
 

@@ -73,7 +73,7 @@ impl Clipper {
     /// Clips triangles, and hands on those that make up what is left, in order. Of lit ones quaternions are aligned before.
     ///
     /// # Errors
-    /// The first one that `draw` gives; what comes after it is left out.
+    /// The first error of `draw`; later triangles are left out.
     pub fn each<E>(
         &mut self,
         triangles: Mesh<'_>,

@@ -5,15 +5,15 @@
 use super::codes::Reader;
 use super::lanes::Portable;
 
-/// Instructions for 32 words, as many components of texels.
+/// Instructions on 32 words, each a component of a texel.
 pub trait Words: Copy {
-    /// Words in an order that is the implementation's own, the same for all operations.
+    /// A vector of words. Their order is the implementation's choice, the same for all operations.
     type Words: Copy;
 
     /// What multiplies by a number of 7 bits.
     type Scale: Copy;
 
-    /// Where in numbers of 16 bits a code is.
+    /// Which bits of a 16-bit word the code is.
     type Place: Copy;
 
     fn splat(self, value: i16) -> Self::Words;
@@ -24,35 +24,35 @@ pub trait Words: Copy {
     /// Those at even places, and those at odd ones.
     fn load_pairs(self, numbers: &[u16; 64]) -> [Self::Words; 2];
 
-    /// One half of them and the other, in an order for [`Words::halves_to_rgba8`].
+    /// The first half and the second, in the order that [`Words::halves_to_rgba8`] takes.
     fn load_halves(self, numbers: &[u16; 64]) -> [Self::Words; 2];
 
     fn place(self, reader: Reader) -> Self::Place;
 
-    /// Codes moved to the highest bits of numbers, the others of which become 0.
+    /// Codes moved to the highest bits of words; all other bits become 0.
     fn placed(self, numbers: Self::Words, place: Self::Place) -> Self::Words;
 
     /// Numbers less 0x8000: signed ones around their middle.
     fn centered(self, numbers: Self::Words) -> Self::Words;
 
-    /// Bytes as the high ones of such numbers.
+    /// Bytes as the high bytes of such signed words.
     fn load_bytes(self, bytes: &[u8; 32]) -> Self::Words;
 
     /// Those at even places, and those at odd ones.
     fn load_byte_pairs(self, bytes: &[u8; 64]) -> [Self::Words; 2];
 
-    /// One half of them and the other, in an order for [`Words::halves_to_rgba8`].
+    /// The first half and the second, in the order that [`Words::halves_to_rgba8`] takes.
     fn load_byte_halves(self, bytes: &[u8; 64]) -> [Self::Words; 2];
 
     fn scale(self, by: i8) -> Self::Scale;
 
-    /// Products of numbers of which the highest 8 bits count ones, rounded.
+    /// Rounded products of words in fixed point with 8 bits before the point.
     fn scaled(self, numbers: Self::Words, by: Self::Scale) -> Self::Words;
 
-    /// Products of bytes at even places, and those at odd ones.
+    /// Products of the bytes at even places, and of the bytes at odd places.
     fn scaled_byte_pairs(self, bytes: &[u8; 64], by: Self::Scale) -> [Self::Words; 2];
 
-    /// Products of one half of bytes and those of the other, in an order for [`Words::halves_to_rgba8`].
+    /// Products of the first half of bytes and of the second, in the order that [`Words::halves_to_rgba8`] takes.
     fn scaled_byte_halves(self, bytes: &[u8; 64], by: Self::Scale) -> [Self::Words; 2];
 
     /// Products of fractions of 15 bits, rounded.
@@ -60,7 +60,7 @@ pub trait Words: Copy {
 
     fn add(self, a: Self::Words, b: Self::Words) -> Self::Words;
 
-    /// Red, green and blue of texels at even places and of those at odd ones as bytes, clamped, alpha 255.
+    /// Red, green and blue of the texels at even and at odd places, clamped to bytes, with alpha 255.
     fn to_rgba8(self, pairs: [[Self::Words; 3]; 2]) -> [[u8; 4]; 64];
 
     /// The same of texels in halves.
@@ -86,7 +86,7 @@ macro_rules! each {
     }};
 }
 
-/// A byte as the high one of a number, less its middle.
+/// A byte as the high byte of a word, around 0x80.
 #[inline(always)]
 fn high(byte: u8) -> i16 {
     (u16::from(byte ^ 0x80) << 8).cast_signed()
@@ -96,7 +96,7 @@ fn high(byte: u8) -> i16 {
 #[inline(always)]
 fn texel([r, g, b]: [i16; 3]) -> [u8; 4] {
     let byte = |c: i16| u32::from(c.clamp(0, 255).cast_unsigned());
-    // Compilers make vectors of words put together, but not of bytes put next to each other.
+    // Compilers vectorise shifts and ors of words, but not stores of single bytes.
     (byte(r) | byte(g) << 8 | byte(b) << 16 | 255 << 24).to_le_bytes()
 }
 

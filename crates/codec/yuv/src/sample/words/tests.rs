@@ -1,9 +1,9 @@
-//! Every implementation beside what is meant.
+//! Every implementation against plain arithmetic.
 
 use super::*;
 use crate::format::{Format, Layout, Subsampling};
 
-/// Of numbers or bytes at even places, and of those at odd ones.
+/// By numbers or bytes at even places, and at odd places.
 fn pairs<T: Copy>(of: [T; 64], result: impl Fn(T) -> i16) -> [[i16; 32]; 2] {
     [0, 1].map(|place| core::array::from_fn(|i| result(of[2 * i + place])))
 }
@@ -46,14 +46,14 @@ fn check<W: Words>(words: W) {
             let code = |word: u16| if is_high { word >> unused << unused } else { word << unused };
             assert_eq!(words.to_array(placed), half.map(|word| same(code(word))), "{bits} {is_high}");
         }
-        // -1 times -1 is 1, which such fractions do not have; no factor is -1.
+        // -1 times -1 is 1, which a fraction of 15 bits cannot hold; no factor is -1.
         let by = by.max(-i16::MAX);
         let product = words.to_array(words.product(loaded, words.splat(by)));
         let meant = half.map(|a| ((i32::from(same(a)) * i32::from(by) + (1 << 14)) >> 15) as i16);
         assert_eq!(product, meant);
         let sum = words.to_array(words.add(even, odd));
         assert_eq!(sum, core::array::from_fn(|i| same(numbers[2 * i].wrapping_add(numbers[2 * i + 1]))));
-        // Components on either side of a byte's bounds.
+        // Components below 0 and above 255.
         let small = |w| words.product(w, words.splat(600));
         let rgb = [
             [small(even), small(even_bytes), odd],

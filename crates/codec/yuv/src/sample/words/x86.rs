@@ -127,7 +127,7 @@ const QWORDS_512: [u64; 8] = [0, 4, 1, 5, 2, 6, 3, 7];
 impl Words for V4 {
     type Words = __m512i;
     type Scale = [__m512i; 2];
-    /// How far to shift, and what is kept then.
+    /// How far to shift, and the mask of what is kept.
     type Place = (__m128i, __m512i);
 
     #[inline(always)]
@@ -276,7 +276,7 @@ impl Words for V4 {
 impl Words for V3 {
     type Words = [__m256i; 2];
     type Scale = [__m256i; 2];
-    /// How far to shift, and what is kept then.
+    /// How far to shift, and the mask of what is kept.
     type Place = (__m128i, __m256i);
 
     #[inline(always)]
