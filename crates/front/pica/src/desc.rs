@@ -40,7 +40,13 @@ impl Component {
 
     /// The component a letter names: `xyzw`, and the assembler's synonyms `rgba` and `stpq`.
     pub fn from_letter(c: char) -> Option<Component> {
-        ["xrs", "ygt", "zbp", "waq"].iter().position(|set| set.contains(c)).map(|i| Self::ALL[i])
+        Some(match c {
+            'x' | 'r' | 's' => Self::X,
+            'y' | 'g' | 't' => Self::Y,
+            'z' | 'b' | 'p' => Self::Z,
+            'w' | 'a' | 'q' => Self::W,
+            _ => return None,
+        })
     }
 }
 

@@ -61,7 +61,12 @@ fn lex_line<'a>(text: &'a str, line: u32, tokens: &mut Vec<Token<'a>>) -> Result
     let mut column = 1;
     let mut rest = text;
     let start = tokens.len();
-    while let Some(c) = rest.chars().next() {
+    loop {
+        // Most space is ASCII: one byte, one column.
+        let spaces = rest.bytes().take_while(|&byte| byte == b' ' || byte == b'\t').count();
+        rest = &rest[spaces..];
+        column += spaces as u32;
+        let Some(c) = rest.chars().next() else { break };
         let at = Position { line, column };
         let fail = |reason| Err((at, reason));
         let (kind, used) = match c {
@@ -91,9 +96,13 @@ fn lex_line<'a>(text: &'a str, line: u32, tokens: &mut Vec<Token<'a>>) -> Result
             | '/' => (Kind::Punct(c), &rest[..c.len_utf8()]),
             other => return fail(Reason::Character(other)),
         };
-        tokens.push(Token { kind, at });
         // One token per byte at most, so neither count exceeds the text's length.
-        column += used.chars().count() as u32;
+        column += match kind {
+            Kind::String(_) => used.chars().count(),
+            // All else is ASCII.
+            _ => used.len(),
+        } as u32;
+        tokens.push(Token { kind, at });
         rest = &rest[used.len()..];
     }
     if tokens.len() > start {
@@ -102,9 +111,10 @@ fn lex_line<'a>(text: &'a str, line: u32, tokens: &mut Vec<Token<'a>>) -> Result
     Ok(())
 }
 
-/// The longest prefix whose characters all satisfy `accept`.
+/// The longest prefix whose characters all satisfy `accept`, which takes ASCII alone.
 fn prefix(text: &str, accept: impl Fn(char) -> bool) -> &str {
-    text.split_once(|c| !accept(c)).map_or(text, |(head, _)| head)
+    let end = text.bytes().position(|byte| !(byte.is_ascii() && accept(char::from(byte))));
+    end.map_or(text, |end| &text[..end])
 }
 
 /// The number at the start of `text`, whose first character is a digit: an integer, a hexadecimal integer, or a

@@ -132,7 +132,8 @@ impl<'a> Section<'a> {
     /// What a register expression denotes, its index register aside.
     pub(super) fn resolve(&self, reg: &Reg<'_>) -> Result<Alias> {
         let plain = |(file, number)| Alias { file, number, modifier: Modifier::PLAIN };
-        let found = self.aliases.get(reg.name).copied().or_else(|| builtin(reg.name).map(plain));
+        // No alias looks like a register.
+        let found = builtin(reg.name).map(plain).or_else(|| self.aliases.get(reg.name).copied());
         let base = found.ok_or_else(|| (reg.at, Reason::Register(reg.name.to_owned())))?;
         let (value, max) = (i64::from(base.number) + reg.offset, i64::from(base.file.count()) - 1);
         let number = u8::try_from(value).ok().filter(|&n| n < base.file.count());
