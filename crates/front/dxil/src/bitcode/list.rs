@@ -72,6 +72,12 @@ impl Pool {
         self.operands.reserve(insts);
     }
 
+    /// Makes room for the lists of about so many records of metadata.
+    pub(super) fn reserve_metadata(&mut self, records: usize) {
+        self.bytes.reserve(records * 4);
+        self.nullable.reserve(records * 2);
+    }
+
     /// Where the next list starts.
     pub(super) fn start<T: Listed>(&self) -> usize {
         T::all(self).len()

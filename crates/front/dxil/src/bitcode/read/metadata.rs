@@ -5,10 +5,19 @@ use crate::bitcode::codes::{block, metadata as code};
 use crate::bitcode::error::{ErrorKind, Step};
 use crate::bitcode::module::{MetadataId, Node, ValueId};
 
+/// Bits of a record, about.
+const RECORD_BITS: u64 = 64;
+
 impl Reader<'_> {
     pub(super) fn metadata(&mut self) -> Step<()> {
         let mut name = None;
-        self.records(block::METADATA, "METADATA", |r, mut record| {
+        self.stream.enter(block::METADATA)?;
+        let records = (self.stream.block_left() / RECORD_BITS) as usize;
+        self.module.metadata.pool.reserve_metadata(records);
+        if self.body.is_none() {
+            self.module.metadata.nodes.reserve(records);
+        }
+        let record = |r: &mut Self, mut record: Record<'_>| {
             match record.code {
                 code::NAME => name = Some(r.module.metadata.pool.list(record.bytes())),
                 code::NAMED_NODE => {
@@ -32,7 +41,8 @@ impl Reader<'_> {
                 }
             }
             Ok(())
-        })
+        };
+        self.each("METADATA", record, |r, _| r.stream.skip())
     }
 
     fn node(&mut self, mut record: Record<'_>) -> Step<Node> {

@@ -101,7 +101,8 @@ impl Record<'_> {
     }
 
     fn string(&self) -> String {
-        String::from_utf8_lossy(&self.text()).into_owned()
+        let text = String::from_utf8(self.text());
+        text.unwrap_or_else(|e| String::from_utf8_lossy(e.as_bytes()).into_owned())
     }
 }
 

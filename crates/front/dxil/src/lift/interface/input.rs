@@ -131,6 +131,10 @@ impl Cx<'_> {
     }
 
     fn located_var(&mut self, element: &Element, row: u32) -> Lift<Var> {
+        let key = Key::Row(Signature::Input, element.id, row, 0);
+        if let Some(var) = self.declared(key) {
+            return Ok(var);
+        }
         let location = self.location(Signature::Input, element, row)?;
         let ty = self.passed_as(element).with_lanes(element.columns).unwrap_or(Type::F32X4);
         let fragment = self.ir.stage == Stage::Fragment;
@@ -146,7 +150,7 @@ impl Cx<'_> {
         let shape = Shape { interpolation, array, ..Shape::plain(ty) };
         let name = format!("in{}_{location}_{}", element.id, element.column);
         let semantic = self.located_at(Signature::Input, element, row, element.column)?;
-        Ok(self.variable(Key::Row(Signature::Input, element.id, row, 0), name, semantic, shape))
+        Ok(self.variable(key, name, semantic, shape))
     }
 
     /// A component of an input that is not interpolated, of one of the primitive's vertices.

@@ -208,6 +208,11 @@ impl<'a> Cx<'a> {
         Ok(Semantic::Location { location: place.location, component: place.component })
     }
 
+    /// The variable declared for a key, if it is.
+    fn declared(&self, key: Key) -> Option<Var> {
+        self.interface.vars.get(&key).copied()
+    }
+
     fn variable(&mut self, key: Key, name: String, semantic: Semantic, shape: Shape) -> Var {
         let direction = match key {
             Key::Builtin(direction, _) => direction,
@@ -223,9 +228,13 @@ impl<'a> Cx<'a> {
     }
 
     fn builtin_var(&mut self, direction: Direction, builtin: Builtin, shape: Shape) -> Var {
+        let key = Key::Builtin(direction, builtin);
+        if let Some(var) = self.declared(key) {
+            return var;
+        }
         let prefix = if direction == Direction::Output { "out_" } else { "" };
         let name = format!("{prefix}{}", builtin.name());
-        self.variable(Key::Builtin(direction, builtin), name, Semantic::Builtin(builtin), shape)
+        self.variable(key, name, Semantic::Builtin(builtin), shape)
     }
 
     /// A builtin input.

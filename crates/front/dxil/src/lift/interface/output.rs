@@ -59,10 +59,13 @@ impl Cx<'_> {
         });
         let prefix = if signature == Signature::Patch { "patch" } else { "out" };
         let slot = &mut output.slots[usize::from(column & 3)];
-        let name = || format!("{prefix}{}_{row}_{column}", element.id);
-        let slot = *slot.get_or_insert_with(|| self.b.func.add_slot(name(), lane));
+        if let Some(slot) = *slot {
+            return slot;
+        }
+        let made = self.b.func.add_slot(format!("{prefix}{}_{row}_{column}", element.id), lane);
+        *slot = Some(made);
         self.interface.outputs.insert(key, output);
-        slot
+        made
     }
 
     /// Remembers a component of an output.
@@ -129,6 +132,10 @@ impl Cx<'_> {
             let var = self.builtin_var(Direction::Output, builtin, shape);
             return Ok(Target { var, index: Some(self.i32(index)) });
         }
+        let key = Key::Row(signature, element.id, row, 0);
+        if let Some(var) = self.declared(key) {
+            return Ok(Target { var, index: None });
+        }
         let fragment = stage == Stage::Fragment;
         let builtin = match element.semantic {
             _ if !self.is_system(element) => None,
@@ -169,7 +176,7 @@ impl Cx<'_> {
                 let prefix = if signature == Signature::Patch { "patch" } else { "out" };
                 let name = format!("{prefix}{}_{location}_{}", element.id, element.column);
                 let semantic = self.located_at(signature, element, row, element.column)?;
-                self.variable(Key::Row(signature, element.id, row, 0), name, semantic, shape)
+                self.variable(key, name, semantic, shape)
             }
         };
         if self.ir.vars.len() > declared && matches!(stage, Stage::Vertex | Stage::TessEval | Stage::Geometry)
