@@ -4,8 +4,8 @@ use crate::maxwell::{format::Corpus, graphics};
 use crate::pica::{format, kernel};
 use crate::{dxil as dxil_suite, input};
 use std::path::Path;
-use xenoglot::dxil::{self, BindingModel, LiftOptions};
-use xenoglot::maxwell;
+use xenoglot::dxil::{self, BindingModel};
+use xenoglot::guest::{Guest, LiftOptions};
 use xenoglot_ir::Module;
 
 /// A program with its name.
@@ -37,10 +37,12 @@ pub fn pica(folder: &Path) -> Result<Vec<Named>, Error> {
 /// An archive or a cubin that cannot be read.
 pub fn maxwell_kernels(archive: &Path) -> Result<(Vec<Named>, usize), Error> {
     let (mut modules, mut refused) = (Vec::new(), 0);
+    let guest = &xenoglot::maxwell::Maxwell;
     for (name, cubin) in &Corpus::read(archive)?.cubins {
-        for program in maxwell::load(cubin)? {
-            match maxwell::lift(&program, &maxwell::Options::default()) {
-                Ok(lifted) => modules.push((format!("{name}: {}", program.name), lifted.module)),
+        let image = guest.load(cubin)?;
+        for (number, program) in image.programs().iter().enumerate() {
+            match image.lift(number, &guest.options()) {
+                Ok(module) => modules.push((format!("{name}: {}", program.name), module)),
                 Err(_) => refused += 1,
             }
         }
@@ -64,13 +66,11 @@ pub fn maxwell_shaders(archive: &Path) -> Result<Vec<Named>, Error> {
 pub fn dxil(folder: &Path) -> Result<Vec<Named>, Error> {
     let mut modules = Vec::new();
     for vector in dxil_suite::format::read(folder)? {
-        let module = dxil::load(&vector.container)?;
-        for entry in 0..dxil::programs(&module)?.len() {
-            let options = LiftOptions { entry, ..LiftOptions::default() };
-            for model in [BindingModel::Registers, BindingModel::root_signature(None)] {
-                let remapper = model.remapper(&vector.container, &module, entry)?;
-                let lifted = dxil::lift_bound(&module, &options, &*remapper)?;
-                modules.push((format!("{}, {entry}", vector.name), lifted.module));
+        let image = xenoglot::dxil::Dxil.load(&vector.container)?;
+        for entry in 0..image.programs().len() {
+            for bindings in [BindingModel::Registers, BindingModel::root_signature(None)] {
+                let options = LiftOptions::Dxil(dxil::Options { bindings, ..dxil::Options::default() });
+                modules.push((format!("{}, {entry}", vector.name), image.lift(entry, &options)?));
             }
         }
     }
