@@ -39,9 +39,22 @@ const SETUP: u32 = 16;
 /// Most bytes of private memory per invocation.
 const MAX_PRIVATE: u32 = 1 << 16;
 
+/// How much work goes into a program's code.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub enum Tier {
+    /// Registers are allocated in one pass over the code. The thorough allocator is used only where the frame would be too
+    /// large.
+    #[default]
+    Quick,
+    /// Registers are allocated by Cranelift's backtracking allocator: the code takes two to three times as long to make, and
+    /// runs faster, as less of it moves values to the stack and back. For programs that run often.
+    Thorough,
+}
+
 /// Compiles modules for the host.
 pub struct Compiler {
     isas: Isas,
+    tier: Tier,
     context: Context,
     builder: FunctionBuilderContext,
 }
@@ -88,7 +101,17 @@ impl Compiler {
     /// # Errors
     /// [`CompileError::Host`].
     pub fn new() -> Result<Compiler, CompileError> {
-        Ok(Compiler { isas: host()?, context: Context::new(), builder: FunctionBuilderContext::new() })
+        Ok(Compiler {
+            isas: host()?,
+            tier: Tier::default(),
+            context: Context::new(),
+            builder: FunctionBuilderContext::new(),
+        })
+    }
+
+    /// How much work goes into the programs that are compiled from now on; at first [`Tier::Quick`].
+    pub fn set_tier(&mut self, tier: Tier) {
+        self.tier = tier;
     }
 
     /// Compiles the entry function of a verified module of stage compute.
@@ -99,15 +122,22 @@ impl Compiler {
         let f = entry(module)?;
         let uses = uses(module, f)?;
         let variant = if is_repeatable(module, f, &uses) { Variant::Optimistic } else { Variant::Exact };
-        let code = self.variant(module, variant)?;
+        let code = self.variant(module, variant, self.tier)?;
         Ok(Program::new(module.clone(), uses, f.private_size, code, variant))
     }
 
-    pub(crate) fn variant(&mut self, module: &Module, variant: Variant) -> Result<Compiled, CompileError> {
+    pub(crate) fn variant(
+        &mut self,
+        module: &Module,
+        variant: Variant,
+        tier: Tier,
+    ) -> Result<Compiled, CompileError> {
         let Isas { quick, thorough } = self.isas.clone();
-        let compiled = self.with(&quick, module, variant)?;
-        let compiled =
-            if compiled.frame <= MAX_FRAME { compiled } else { self.with(&thorough, module, variant)? };
+        let mut compiled = None;
+        if tier == Tier::Quick {
+            compiled = Some(self.with(&quick, module, variant)?).filter(|c| c.frame <= MAX_FRAME);
+        }
+        let compiled = compiled.map_or_else(|| self.with(&thorough, module, variant), Ok)?;
         if compiled.frame > MAX_FRAME {
             return Err(CompileError::unsupported(format!("{} bytes of stack", compiled.frame), None));
         }

@@ -62,7 +62,7 @@ mod host;
 mod plan;
 mod program;
 
-pub use compiler::Compiler;
+pub use compiler::{Compiler, Tier};
 pub use error::{CompileError, Fault, RunError};
 pub use program::{Bindings, Limits, Program, Ran};
 

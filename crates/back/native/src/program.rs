@@ -1,6 +1,6 @@
 //! A compiled program, what it is bound to, and how a range of invocations is run.
 
-use crate::compiler::{Compiled, Compiler};
+use crate::compiler::{Compiled, Compiler, Tier};
 use crate::error::RunError;
 use crate::exec::{self, Buffer, Context, Exit, Lanes};
 use crate::{CompileError, LANES, Variant};
@@ -134,7 +134,7 @@ impl Program {
     /// # Errors
     /// As [`Compiler::compile`].
     pub fn prepare_exact(&self, compiler: &mut Compiler) -> Result<(), Arc<CompileError>> {
-        self.exact(|| compiler.variant(&self.module, Variant::Exact)).map(|_| ())
+        self.exact(|| compiler.variant(&self.module, Variant::Exact, Tier::Quick)).map(|_| ())
     }
 
     /// The exact variant. One that is refused is so for all runs: it is not compiled again.
@@ -255,7 +255,7 @@ impl<'a> Run<'a> {
             Some(exact) => exact,
             None => {
                 let program = self.program;
-                let compile = || Compiler::new()?.variant(&program.module, Variant::Exact);
+                let compile = || Compiler::new()?.variant(&program.module, Variant::Exact, Tier::Quick);
                 Ready::new(program.exact(compile)?, self.buffers)
             }
         };

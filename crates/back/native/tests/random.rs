@@ -4,7 +4,7 @@ mod common;
 
 use common::{compare, promote};
 use std::collections::BTreeMap;
-use xenoglot_native::{CompileError, Compiler};
+use xenoglot_native::{CompileError, Compiler, Tier};
 use xenoglot_testgen::cfg::Shape;
 use xenoglot_testgen::ir::{Family, Options, generate, inputs, output_words};
 use xenoglot_testgen::property;
@@ -22,6 +22,7 @@ fn run(options: &Options, first: u64, count: u64) {
     for seed in property::seeds(count).map(|seed| first + seed) {
         let mut module = generate(seed, options);
         promote(&mut module);
+        compiler.set_tier(if seed % 4 == 0 { Tier::Thorough } else { Tier::Quick });
         let buffers = [bytes(&inputs(seed, options)), vec![0; 4 * output_words(options)]];
         match compare(&mut compiler, &module, &buffers, options.invocations, &format!("seed {seed}")) {
             Ok(ran) => {

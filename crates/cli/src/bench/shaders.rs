@@ -13,7 +13,8 @@ use xenoglot_pica::regs::*;
 use xenoglot_pica::renderer::NullRenderer;
 use xenoglot_pica::report::Report;
 use xenoglot_pica::shader::{
-    Batch, Choice, Engine, Engines, Inputs, Interp, Lanes, Native, Packed, Program, Shader, Source, Uniforms,
+    Batch, Choice, Engine, Engines, Inputs, Interp, Lanes, Native, Packed, Program, Shader, Source, Tier,
+    Tiers, Uniforms,
 };
 use xenoglot_pica_shader::asm::assemble;
 use xenoglot_pica_shader::bundled::SHADERS;
@@ -44,8 +45,8 @@ pub struct Shaded {
     pub interp: f64,
     /// The same of the interpreter that works on sixteen vertices at once.
     pub lanes: f64,
-    /// The same of machine code, on one core.
-    pub native: f64,
+    /// The same of machine code that is made quickly, and of that which replaces it where it runs often, on one core.
+    pub native: [f64; 2],
     /// The same of a draw with machine code, from arrays in guest memory to triangles: on one core, and on all.
     pub gpu: [f64; 2],
 }
@@ -98,9 +99,13 @@ pub fn measure(name: &'static str, quick: bool) -> Result<Shaded> {
 
     let interp = alone(&mut Interp::new(), &shader, VERTICES / 16, times.div_ceil(4) + 1)?;
     let lanes = alone(&mut Lanes::new(), &shader, VERTICES / 4, times + 1)?;
-    let mut engine = Native::new()?;
-    engine.set_threads(false);
-    let native = alone(&mut engine, &shader, VERTICES, times + 1)?;
+    let native = |tier| {
+        let mut engine = Native::new()?;
+        engine.set_threads(false);
+        engine.set_tiers(Tiers::Only(tier));
+        alone(&mut engine, &shader, VERTICES, times + 1)
+    };
+    let native = [native(Tier::Quick)?, native(Tier::Thorough)?];
     let gpu = [draw(&shader, false, times + 1)?, draw(&shader, true, times + 1)?];
     let words = shader.source.program.code.len();
     let [lift, optimise, compile] = [lifting, program - lifting, compile].map(|s| s * 1e6);
@@ -317,13 +322,33 @@ pub fn print(f: &mut fmt::Formatter<'_>, shaders: &[Shaded]) -> fmt::Result {
     writeln!(f, "Shaders: translation, us; million vertices per second, of the engine alone and of draws")?;
     writeln!(
         f,
-        "{:<16}{:>6}{:>7}{:>10}{:>9}{:>9}{:>8}{:>8}{:>11}{:>11}",
-        "shader", "words", "lift", "optimise", "compile", "interp", "lanes", "native", "draw, 1", "draw, all"
+        "{:<16}{:>6}{:>7}{:>10}{:>9}{:>9}{:>8}{:>8}{:>8}{:>11}{:>11}",
+        "shader",
+        "words",
+        "lift",
+        "optimise",
+        "compile",
+        "interp",
+        "lanes",
+        "native",
+        "hot",
+        "draw, 1",
+        "draw, all"
     )?;
     for s in shaders {
-        let Shaded { name, words, lift, optimise, compile, interp, lanes, native, gpu: [one, all] } = s;
+        let Shaded {
+            name,
+            words,
+            lift,
+            optimise,
+            compile,
+            interp,
+            lanes,
+            native: [native, hot],
+            gpu: [one, all],
+        } = s;
         write!(f, "{name:<16}{words:>6}{lift:>7.0}{optimise:>10.0}{compile:>9.0}")?;
-        writeln!(f, "{interp:>9.2}{lanes:>8.2}{native:>8.1}{one:>11.1}{all:>11.1}")?;
+        writeln!(f, "{interp:>9.2}{lanes:>8.2}{native:>8.1}{hot:>8.1}{one:>11.1}{all:>11.1}")?;
     }
     Ok(())
 }

@@ -7,7 +7,7 @@ use xenoglot_host::{Compilation, Device, DeviceOptions};
 use xenoglot_pica::raster::Renderer;
 use xenoglot_pica::replay::{self, Image, Player};
 use xenoglot_pica::report::{Error, Report};
-use xenoglot_pica::shader::{Choice, Engine, EngineError, Engines, Host, Native};
+use xenoglot_pica::shader::{Choice, Engine, EngineError, Engines, Host, Native, Tier, Tiers};
 use xenoglot_pica_scenes::{HEIGHT, Params, SCENES, Scene, WIDTH};
 use xenoglot_testgen::skip::skip;
 
@@ -66,8 +66,12 @@ fn the_reference_draws_the_same() {
 #[test]
 fn the_native_engine_draws_the_same() {
     for scene in SCENES {
-        let native = play(scene, Engines::new(vec![Box::new(Native::new().unwrap())]));
-        assert!(native == play(scene, Engines::default()), "{}", scene.name);
+        let lanes = play(scene, Engines::default());
+        for tiers in [Tiers::Only(Tier::Quick), Tiers::Only(Tier::Thorough), Tiers::Both] {
+            let mut native = Native::new().unwrap();
+            native.set_tiers(tiers);
+            assert!(play(scene, Engines::new(vec![Box::new(native)])) == lanes, "{}, {tiers:?}", scene.name);
+        }
     }
 }
 

@@ -34,9 +34,11 @@ pub use inputs::Inputs;
 pub use interp::Interp;
 pub use lanes::Lanes;
 #[cfg(feature = "native")]
-pub use native::Native;
+pub use native::{Native, Tiers};
 pub(crate) use packed::place;
 pub use packed::{Packed, Row};
 pub use program::{Program, Shader};
 pub use unit::{FLOAT_UNIFORMS, Kind, Source, UniformPort, Uniforms, Unit, Upload, Words, unpack24};
+#[cfg(feature = "native")]
+pub use xenoglot_native::Tier;
 pub use xenoglot_pica_shader::lift::record::Event;

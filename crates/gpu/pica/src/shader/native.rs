@@ -7,10 +7,11 @@ use super::program::{PROGRAMS, Program, Shader, pay_translation};
 use super::unit::Uniforms;
 use rayon::prelude::*;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use thiserror::Error;
 use xenoglot_cache::Failure;
 use xenoglot_cache::service::{Options, Priority, Spares, Standing, Workshop};
-use xenoglot_native::{Bindings, CompileError, Compiler, LANES, Limits, Program as Code, RunError};
+use xenoglot_native::{Bindings, CompileError, Compiler, LANES, Limits, Program as Code, RunError, Tier};
 use xenoglot_pica_shader::lift::layout::*;
 use xenoglot_pica_shader::lift::record::{self, Event};
 
@@ -21,6 +22,9 @@ const PARALLEL: usize = 2 * BATCH;
 
 /// Programs that wait at most: a guest can make new ones faster than they compile.
 const WAITING: usize = 256;
+/// Vertices after which a program is compiled again, thoroughly. That takes a few milliseconds on a thread of its own, which
+/// the faster code has saved again after some 50,000 vertices.
+const HOT: u64 = 1 << 15;
 
 /// Why there is no machine code for a program.
 #[derive(Clone, Debug, Error)]
@@ -44,22 +48,42 @@ impl From<RunError> for EngineError {
     }
 }
 
+/// How thoroughly programs are compiled. The results are the same.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Tiers {
+    /// Quickly at first, and again in the background once they have shaded many vertices.
+    #[default]
+    Both,
+    /// As [`Tier::Quick`] or [`Tier::Thorough`], once.
+    Only(Tier),
+}
+
+/// Machine code, and how many vertices were shaded since it was made.
+struct Counted {
+    code: Arc<Code>,
+    vertices: AtomicU64,
+}
+
 /// A program as machine code.
-type Compiled = Result<Arc<Code>, NoCode>;
+type Compiled = Result<Arc<Counted>, NoCode>;
 
 /// Compiles with any of the compilers.
-fn compile(compilers: &Spares<Compiler>, program: &Program) -> Compiled {
+fn compile(compilers: &Spares<Compiler>, program: &Program, tier: Tier) -> Compiled {
     let refused = |e| NoCode::Refused(Arc::new(e));
     let mut compiler = compilers.take().map_or_else(Compiler::new, Ok).map_err(refused)?;
-    let compiled = compiler.compile(program.module()).map(Arc::new).map_err(refused);
+    compiler.set_tier(tier);
+    let compiled = compiler.compile(program.module()).map_err(refused);
     compilers.put(compiler);
-    compiled
+    Ok(Arc::new(Counted { code: Arc::new(compiled?), vertices: AtomicU64::new(0) }))
 }
 
 /// The engine.
 pub struct Native {
     compilers: Arc<Spares<Compiler>>,
     codes: Workshop<Shader, Compiled>,
+    /// Thorough code of programs that run often.
+    hot: Workshop<Shader, Compiled>,
+    tiers: Tiers,
     threads: bool,
     /// The event record of a geometry invocation.
     events: Vec<u8>,
@@ -73,9 +97,17 @@ impl Native {
     pub fn new() -> Result<Native, CompileError> {
         let compilers = Arc::new(Spares::default());
         compilers.put(Compiler::new()?);
-        let options = Options { workers: 1, waiting: WAITING, ..Options::default() };
-        let codes = Workshop::new(PROGRAMS, options, |failure| Err(failure.into()));
-        Ok(Native { compilers, codes, threads: true, events: Vec::new() })
+        let workshop = || {
+            let options = Options { workers: 1, waiting: WAITING, ..Options::default() };
+            Workshop::new(PROGRAMS, options, |failure| Err(failure.into()))
+        };
+        let (codes, hot) = (workshop(), workshop());
+        Ok(Native { compilers, codes, hot, tiers: Tiers::Both, threads: true, events: Vec::new() })
+    }
+
+    /// How thoroughly programs are compiled from now on.
+    pub fn set_tiers(&mut self, tiers: Tiers) {
+        self.tiers = tiers;
     }
 
     /// Whether large draws use all cores; they do unless told otherwise.
@@ -83,15 +115,42 @@ impl Native {
         self.threads = threads;
     }
 
-    fn code(&mut self, program: &Program, fuel: &mut u64) -> Result<Arc<Code>, EngineError> {
-        if let Some(compiled) = self.codes.get(&program.shader) {
-            return Ok(compiled?);
+    /// A program's code, to shade so many vertices: the best there is by now.
+    fn code(
+        &mut self,
+        program: &Arc<Program>,
+        vertices: usize,
+        fuel: &mut u64,
+    ) -> Result<Arc<Code>, EngineError> {
+        if let Some(Ok(hot)) = self.hot.get(&program.shader) {
+            return Ok(Arc::clone(&hot.code));
         }
-        pay_translation(fuel)?;
-        // One that is being compiled may be behind others: this draw needs it now.
-        let compiled = compile(&self.compilers, program);
-        self.codes.insert(program.shader.clone(), compiled.clone());
-        Ok(compiled?)
+        let compiled = match self.codes.get(&program.shader) {
+            Some(compiled) => compiled?,
+            None => {
+                pay_translation(fuel)?;
+                // One that is being compiled may be behind others: this draw needs it now.
+                let compiled = compile(&self.compilers, program, self.tier());
+                self.codes.insert(program.shader.clone(), compiled.clone());
+                compiled?
+            }
+        };
+        let vertices = vertices as u64;
+        let shaded = compiled.vertices.fetch_add(vertices, Ordering::Relaxed).saturating_add(vertices);
+        if self.tiers == Tiers::Both && shaded >= HOT {
+            let (compilers, of) = (Arc::clone(&self.compilers), Arc::clone(program));
+            let make = move || compile(&compilers, &of, Tier::Thorough);
+            self.hot.begin(&program.shader, Priority::Warm, make);
+        }
+        Ok(Arc::clone(&compiled.code))
+    }
+
+    /// How a new program is compiled.
+    fn tier(&self) -> Tier {
+        match self.tiers {
+            Tiers::Both => Tier::Quick,
+            Tiers::Only(tier) => tier,
+        }
     }
 }
 
@@ -123,15 +182,15 @@ impl Engine for Native {
     }
 
     fn prepare(&mut self, program: &Arc<Program>) {
-        let (compilers, of) = (Arc::clone(&self.compilers), Arc::clone(program));
-        self.codes.begin(&program.shader, Priority::Soon, move || compile(&compilers, &of));
+        let (compilers, of, tier) = (Arc::clone(&self.compilers), Arc::clone(program), self.tier());
+        self.codes.begin(&program.shader, Priority::Soon, move || compile(&compilers, &of, tier));
     }
 
     fn shade(&mut self, batch: Batch<'_>) -> Result<(), EngineError> {
         let Batch { program, uniforms, inputs, outputs, fuel } = batch;
-        let code = self.code(program, fuel)?;
         let inputs = inputs.registers();
         let vertices = inputs.vertices();
+        let code = self.code(program, vertices, fuel)?;
         let straight = program.insts.saturating_mul(vertices as u64);
         *fuel = fuel.checked_sub(straight).ok_or(EngineError::Fuel)?;
         outputs.reset(program.outputs, vertices);
@@ -169,10 +228,10 @@ impl Engine for Native {
         program: &'e Arc<Program>,
         fuel: &mut u64,
     ) -> Result<Box<dyn Invocations + 'e>, EngineError> {
-        let code = self.code(program, fuel)?;
+        let code = self.code(program, 0, fuel)?;
         let events = &mut self.events;
         events.resize(event_stride(EMIT_CAPACITY) as usize, 0);
-        Ok(Box::new(Geometry { program, code, events, state: Vec::new() }))
+        Ok(Box::new(Geometry { program: program.as_ref(), code, events, state: Vec::new() }))
     }
 }
 
