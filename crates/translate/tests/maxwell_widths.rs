@@ -1,8 +1,6 @@
 //! The second set of Maxwell vectors, for hosts with subgroups of every width: SPIR-V is validated, GLSL compiled. At the width
 //! of the device that is there they are run, by `xenoglot-conformance`.
 
-use spirv_tools::TargetEnv;
-use spirv_tools::val::Validator;
 use std::fs::File;
 use std::io::Read;
 use std::path::Path;
@@ -11,6 +9,7 @@ use xenoglot::maxwell::{self, Options};
 use xenoglot::{Code, Host, compile};
 use xenoglot_maxwell::container::{Cubin, link};
 use xenoglot_testgen::skip::skip;
+use xenoglot_testgen::spirv_tools::validate;
 use xenoglot_vulkan::glslang::{self, Stage};
 
 /// The programs of a folder of vectors: names and files.
@@ -75,10 +74,9 @@ fn all(host: &str, judge: impl Fn(xenoglot_ir::Stage, &Code) -> Result<(), Strin
 
 #[test]
 fn spirv_is_valid_at_every_width() {
-    let validator = spirv_tools::val::create(Some(TargetEnv::Vulkan_1_3));
     all("vulkan-1.3", |_, code| {
         let Code::Words(words) = code else { return Err("not SPIR-V".into()) };
-        validator.validate(words, None).map_err(|e| e.to_string())
+        validate(words, "vulkan1.3")
     });
 }
 

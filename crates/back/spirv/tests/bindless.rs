@@ -27,6 +27,7 @@ fn count(listing: &str, what: &str) -> usize {
 
 #[test]
 fn buffers_are_arrays_without_bound() {
+    needs_spirv_tools!();
     let m = module(
         "module compute \"heap\" {
            workgroup 4 1 1
@@ -66,6 +67,7 @@ fn buffers_are_arrays_without_bound() {
 
 #[test]
 fn one_heap_is_declared_for_each_kind_of_descriptor() {
+    needs_spirv_tools!();
     let m = module(
         "module compute \"heap\" {
            workgroup 4 1 1
@@ -107,6 +109,7 @@ fn one_heap_is_declared_for_each_kind_of_descriptor() {
 
 #[test]
 fn pointers_have_their_own_types() {
+    needs_spirv_tools!();
     let m = module(
         "module compute \"pointers\" {
            workgroup 4 1 1
@@ -138,6 +141,7 @@ fn pointers_have_their_own_types() {
 
 #[test]
 fn quads_of_workgroups_are_four_invocations_after_each_other() {
+    needs_spirv_tools!();
     for size in ["8 8 1", "64 1 1", "2 1 6"] {
         let m = module(&format!(
             "module compute \"quads\" {{
@@ -161,6 +165,7 @@ fn quads_of_workgroups_are_four_invocations_after_each_other() {
 
 #[test]
 fn critical_sections_are_ordered_by_pixel() {
+    needs_spirv_tools!();
     let m = module(
         "module fragment \"ordered\" {
            image @counts = set 0 binding 1 2d readwrite r32ui

@@ -40,6 +40,7 @@ fn listing(module: &Module, options: &Options) -> String {
 
 #[test]
 fn a_parameter_of_a_join_is_one_phi() {
+    needs_spirv_tools!();
     let m = compute(
         "block0:
            v0 : i32 = input %id
@@ -63,6 +64,7 @@ fn a_parameter_of_a_join_is_one_phi() {
 
 #[test]
 fn a_loop_has_phis_for_what_it_changes_only() {
+    needs_spirv_tools!();
     let m = compute(
         "block0:
            v0 : i32 = input %id
@@ -88,6 +90,7 @@ fn a_loop_has_phis_for_what_it_changes_only() {
 
 #[test]
 fn what_a_loop_only_passes_through_needs_no_phi() {
+    needs_spirv_tools!();
     // v3 is written before and after the loop, not in it.
     let m = compute(
         "block0:
@@ -128,6 +131,7 @@ const TWO_ENTRIES: &str = "block0:
 
 #[test]
 fn a_loop_with_two_entries_needs_no_memory() {
+    needs_spirv_tools!();
     let m = compute(&TWO_ENTRIES.replace("align 4, v0", "align 4, v10").replace(
         "block3(v9 : i32):",
         "block3(v9 : i32):
@@ -142,6 +146,7 @@ fn a_loop_with_two_entries_needs_no_memory() {
 
 #[test]
 fn endless_loops_and_switches_are_valid() {
+    needs_spirv_tools!();
     let m = compute(
         "block0:
            v0 : i32 = input %id
@@ -164,6 +169,7 @@ fn endless_loops_and_switches_are_valid() {
 
 #[test]
 fn robust_loops_count_down_and_return() {
+    needs_spirv_tools!();
     let m = compute("block0:\n jump block1\n block1:\n jump block1");
     let text = listing(&m, &Options { robust: true, loop_limit: 777, ..Options::default() });
     assert!(text.contains("%uint_777"), "{text}");
@@ -173,6 +179,7 @@ fn robust_loops_count_down_and_return() {
 
 #[test]
 fn slots_become_variables_and_calls_return_several_results() {
+    needs_spirv_tools!();
     let m = module(
         "module compute \"calls\" {
            workgroup 1 1 1
@@ -240,6 +247,7 @@ const VERTEX: &str = "module vertex \"cube.vsh\" {
 
 #[test]
 fn uniform_buffers_are_arrays_of_vectors() {
+    needs_spirv_tools!();
     let m = module(&VERTEX.replace("OOB", "undefined"));
     let text = listing(&m, &Options::default());
     // A vector at a known place: no arithmetic, one load.
@@ -251,6 +259,7 @@ fn uniform_buffers_are_arrays_of_vectors() {
 
 #[test]
 fn accesses_outside_are_guarded_where_the_policy_or_the_caller_says_so() {
+    needs_spirv_tools!();
     let guards = |oob: &str, options: &Options| {
         count(&listing(&module(&VERTEX.replace("OOB", oob)), options), "OpULessThan")
     };
@@ -262,6 +271,7 @@ fn accesses_outside_are_guarded_where_the_policy_or_the_caller_says_so() {
 
 #[test]
 fn transform_feedback_follows_the_layout() {
+    needs_spirv_tools!();
     let mut m = module(&VERTEX.replace("OOB", "undefined"));
     m.capture_outputs();
     let text = listing(&m, &Options::default());
@@ -274,6 +284,7 @@ fn transform_feedback_follows_the_layout() {
 
 #[test]
 fn guest_addresses_are_lines() {
+    needs_spirv_tools!();
     let m = module(&VERTEX.replace("OOB", "undefined"));
     let text = listing(&m, &Options { guest_lines: true, ..Options::default() });
     assert!(text.contains("OpString \"cube.vsh\""), "{text}");
@@ -416,6 +427,7 @@ fn errors_name_the_op_and_the_guest_address() {
 
 #[test]
 fn float_controls_and_reconvergence_are_declared() {
+    needs_spirv_tools!();
     let m = compute("block0:\n return");
     for version in Version::ALL {
         let options = Options {

@@ -49,6 +49,8 @@ impl Objects {
     /// # Errors
     /// What it is called makes no sense. Whether it can be reached shows when it is asked.
     pub fn bucket(bucket: &Bucket) -> Result<Objects, RemoteError> {
+        // An error says that the program has chosen one already.
+        _ = rustls::crypto::ring::default_provider().install_default();
         let retry = RetryConfig { max_retries: 1, retry_timeout: PATIENCE, ..RetryConfig::default() };
         let client = ClientOptions::new()
             .with_timeout(PATIENCE)

@@ -3,13 +3,12 @@
 use crate::case::Case;
 use crate::ir;
 use rspirv::binary::Disassemble;
-use spirv_tools::TargetEnv;
-use spirv_tools::val::Validator;
 use std::fmt::Display;
 use xenoglot_glsl::Target as Profile;
 use xenoglot_ir::Module;
 use xenoglot_opt::{Context, Lacks, legalize};
 use xenoglot_spirv::{FloatControls, Names, Version};
+use xenoglot_testgen::spirv_tools::validate;
 
 /// What a writer that refuses a module says.
 fn error(e: impl Display) -> String {
@@ -23,15 +22,14 @@ fn spirv_text(module: &Module, options: &xenoglot_spirv::Options) -> Result<Stri
 
 /// Valid SPIR-V as text, without the generator and the bound.
 fn disassembled(words: &[u32]) -> Result<String, String> {
-    let env = match words.get(1).map(|version| version >> 8 & 0xff) {
-        Some(0..=3) => TargetEnv::Vulkan_1_1,
-        Some(4) => TargetEnv::Vulkan_1_1_Spirv_1_4,
-        Some(5) => TargetEnv::Vulkan_1_2,
-        _ => TargetEnv::Vulkan_1_3,
+    let target = match words.get(1).map(|version| version >> 8 & 0xff) {
+        Some(0..=3) => "vulkan1.1",
+        Some(4) => "vulkan1.1spv1.4",
+        Some(5) => "vulkan1.2",
+        _ => "vulkan1.3",
     };
     let text = rspirv::dr::load_words(words).map_err(|e| e.to_string())?.disassemble();
-    let valid = spirv_tools::val::create(Some(env)).validate(words, None);
-    valid.map_err(|e| format!("the validator refuses it: {e}\n{text}"))?;
+    validate(words, target).map_err(|e| format!("the validator refuses it: {e}\n{text}"))?;
     let keep = |line: &&str| !line.starts_with("; Generator") && !line.starts_with("; Bound");
     Ok(text.lines().filter(keep).flat_map(|line| [line, "\n"]).collect())
 }

@@ -1,40 +1,43 @@
 //! What the tests share: validation, disassembly, and a device to run on.
 #![allow(dead_code)] // each test file uses its part
 
-use spirv_tools::TargetEnv;
-use spirv_tools::assembler::{Assembler, DisassembleOptions};
-use spirv_tools::val::Validator;
 use xenoglot_ir::module::Module;
 use xenoglot_opt::{Context, Lacks, legalize, lower_floats};
 use xenoglot_spirv::{Options, Version, emit};
 use xenoglot_testgen::skip;
+use xenoglot_testgen::spirv_tools::{self, SpirvTools};
 use xenoglot_vulkan::isolated::{Isolated, IsolatedOptions, WorkerCommand};
 use xenoglot_vulkan::{ComputeJob, Job};
 
 /// The oldest Vulkan that takes the version.
-fn environment(version: Version) -> TargetEnv {
+fn environment(version: Version) -> &'static str {
     match version {
-        Version::V1_0 => TargetEnv::Vulkan_1_0,
-        Version::V1_1 | Version::V1_2 | Version::V1_3 => TargetEnv::Vulkan_1_1,
-        Version::V1_4 => TargetEnv::Vulkan_1_1_Spirv_1_4,
-        Version::V1_5 => TargetEnv::Vulkan_1_2,
-        Version::V1_6 => TargetEnv::Vulkan_1_3,
+        Version::V1_0 => "vulkan1.0",
+        Version::V1_1 | Version::V1_2 | Version::V1_3 => "vulkan1.1",
+        Version::V1_4 => "vulkan1.1spv1.4",
+        Version::V1_5 => "vulkan1.2",
+        Version::V1_6 => "vulkan1.3",
     }
 }
 
+/// Ends a test of listings where nothing is there to list.
+#[macro_export]
+macro_rules! needs_spirv_tools {
+    () => {
+        if xenoglot_testgen::spirv_tools::SpirvTools::find().is_none() {
+            return xenoglot_testgen::skip("no library of SPIRV-Tools 2024.1 or later");
+        }
+    };
+}
+
 pub fn disassemble(words: &[u32]) -> String {
-    let options = DisassembleOptions { use_friendly_names: true, no_header: true, ..Default::default() };
-    spirv_tools::assembler::create(None)
-        .disassemble(words, options)
-        .ok()
-        .flatten()
-        .unwrap_or_else(|| "does not even disassemble".to_owned())
+    let text = SpirvTools::find().map(|tools| tools.disassemble(words));
+    text.unwrap_or(Err("no library of SPIRV-Tools".to_owned())).unwrap_or_else(|e| e)
 }
 
 /// Panics with the listing unless the words are valid.
 pub fn validate(words: &[u32], version: Version) {
-    let validator = spirv_tools::val::create(Some(environment(version)));
-    if let Err(error) = validator.validate(words, None) {
+    if let Err(error) = spirv_tools::validate(words, environment(version)) {
         panic!("invalid SPIR-V {version:?}: {error}\n{}", disassemble(words));
     }
 }
