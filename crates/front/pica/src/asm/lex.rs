@@ -45,12 +45,13 @@ pub(crate) fn is_ident_start(c: char) -> bool {
 }
 
 pub(crate) fn is_ident_part(c: char) -> bool {
-    is_ident_start(c) || c.is_ascii_digit()
+    u8::try_from(c).is_ok_and(|byte| IDENT_PART[usize::from(byte)])
 }
 
 /// Splits `text` into tokens; the last is always [`Kind::End`].
 pub(super) fn lex(text: &str) -> Result<Vec<Token<'_>>, (Position, Reason)> {
-    let mut tokens: Vec<Token<'_>> = Vec::new();
+    // About as many as there are in a source with comments.
+    let mut tokens: Vec<Token<'_>> = Vec::with_capacity(text.len() / 4);
     for (line, text) in (1..).zip(text.split('\n')) {
         lex_line(text, line, &mut tokens)?;
     }
@@ -77,7 +78,7 @@ fn lex_line<'a>(text: &'a str, line: u32, tokens: &mut Vec<Token<'a>>) -> Result
                 continue;
             }
             c if is_ident_start(c) => {
-                let word = prefix(rest, is_ident_part);
+                let word = &rest[..word_len(rest)];
                 if word.len() > MAX_NAME {
                     return fail(TOO_LONG);
                 }
@@ -111,24 +112,35 @@ fn lex_line<'a>(text: &'a str, line: u32, tokens: &mut Vec<Token<'a>>) -> Result
     Ok(())
 }
 
-/// The longest prefix whose characters all satisfy `accept`, which takes ASCII alone.
-fn prefix(text: &str, accept: impl Fn(char) -> bool) -> &str {
-    let end = text.bytes().position(|byte| !(byte.is_ascii() && accept(char::from(byte))));
-    end.map_or(text, |end| &text[..end])
+/// Whether a byte may stand in a name.
+static IDENT_PART: [bool; 256] = {
+    let mut table = [false; 256];
+    let mut byte = 0;
+    while byte < table.len() {
+        let c = byte as u8;
+        table[byte] = c.is_ascii_alphanumeric() || c == b'_' || c == b'$';
+        byte += 1;
+    }
+    table
+};
+
+/// The bytes of a name that begins here.
+fn word_len(text: &str) -> usize {
+    text.bytes().position(|byte| !IDENT_PART[usize::from(byte)]).unwrap_or(text.len())
 }
 
 /// The number at the start of `text`, whose first character is a digit: an integer, a hexadecimal integer, or a
 /// decimal fraction with an optional exponent. Letters that follow at once belong to it, and make it malformed later.
 fn number(text: &str) -> &str {
-    let mut end = prefix(text, is_ident_part).len();
+    let mut end = word_len(text);
     let is_hex = text.starts_with("0x") || text.starts_with("0X");
     if !is_hex && text[end..].starts_with('.') {
         end += 1;
-        end += prefix(&text[end..], is_ident_part).len();
+        end += word_len(&text[end..]);
     }
     if !is_hex && text[..end].ends_with(['e', 'E']) && text[end..].starts_with(['+', '-']) {
         end += 1;
-        end += prefix(&text[end..], |c| c.is_ascii_digit()).len();
+        end += text[end..].bytes().take_while(u8::is_ascii_digit).count();
     }
     &text[..end]
 }

@@ -34,7 +34,7 @@ fn index_register(name: &str) -> Option<Index> {
 
 pub(super) fn parse<'a>(tokens: &'a [Token<'a>]) -> Result<Vec<Statement<'a>>> {
     let mut parser = Parser { tokens, next: 0 };
-    let mut statements = Vec::new();
+    let mut statements = Vec::with_capacity(tokens.len() / 8);
     while parser.next < tokens.len() {
         if parser.take_end() {
             continue;
