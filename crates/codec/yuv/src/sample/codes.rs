@@ -6,9 +6,9 @@ use super::tens::tens;
 use super::words::Words;
 use crate::format::Format;
 use crate::frame::{Channel, Packing};
+use core::ops::Range;
 use pulp::NullaryFnOnce;
 use pulp::bytemuck::{Pod, cast_slice};
-use std::ops::Range;
 
 /// A code or a sum of codes.
 ///

@@ -11,8 +11,8 @@ use super::singles::Singles;
 use super::words::Words;
 use super::{Arch, Error, Method, Plan, Texel, Work};
 use crate::taps::Axis;
+use core::marker::PhantomData;
 use pulp::bytemuck::cast_slice_mut;
-use std::marker::PhantomData;
 
 /// Chroma samples that are processed at a time.
 const SAMPLES: usize = 16;

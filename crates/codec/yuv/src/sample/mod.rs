@@ -28,16 +28,15 @@ use crate::frame::{Error, Frame};
 use alpha::Fill;
 use chroma::{Across, Sum, across, blend_rows, down};
 use codes::{Code, Number, Reader, Word};
+use core::marker::PhantomData;
+use core::ops::Range;
 use fixed::{Factors, Fixed};
 use lanes::{Lanes, Portable};
 use paint::Arithmetic;
 use pulp::bytemuck::cast_slice_mut;
 use pulp::{Arch, NullaryFnOnce};
-use rayon::prelude::*;
 use resampled::Resampled;
 use singles::Singles;
-use std::marker::PhantomData;
-use std::ops::Range;
 use words::Words;
 
 /// Texels for which samples are read at a time, most of them.
@@ -289,7 +288,7 @@ fn bands<M: Method>(arch: Arch, plan: &Plan<'_>, out: &mut [M::Texel]) -> Result
     if out.is_empty() {
         return Ok(());
     }
-    out.par_chunks_mut(width * ROWS).enumerate().for_each_init(M::Room::default, |room, (band, rows)| {
+    let make = |room: &mut M::Room, (band, rows): (usize, &mut [M::Texel])| {
         let first = band * ROWS;
         match arch {
             #[cfg(target_arch = "x86_64")]
@@ -302,7 +301,17 @@ fn bands<M: Method>(arch: Arch, plan: &Plan<'_>, out: &mut [M::Texel]) -> Result
             }
             _ => Portable.apart(Work::<_, M> { lanes: Portable, plan, room, first, width, rows: &mut *rows }),
         }
-    });
+    };
+    #[cfg(feature = "std")]
+    {
+        use rayon::prelude::*;
+        out.par_chunks_mut(width * ROWS).enumerate().for_each_init(M::Room::default, make);
+    }
+    #[cfg(not(feature = "std"))]
+    {
+        let mut room = M::Room::default();
+        out.chunks_mut(width * ROWS).enumerate().for_each(|band| make(&mut room, band));
+    }
     Ok(())
 }
 

@@ -12,10 +12,10 @@ use super::{Method, Plan, Texel, Work};
 use crate::conversion::Affine;
 use crate::frame::{Channel, Frame};
 use crate::taps::{Axis, Taps};
+use core::marker::PhantomData;
+use core::ops::Range;
 use pulp::NullaryFnOnce;
 use pulp::bytemuck::cast_slice_mut;
-use std::marker::PhantomData;
-use std::ops::Range;
 
 /// Texels made at a time, a multiple of the factors of all subsamplings and of `GROUP`.
 pub(super) const TILE: usize = 512;
