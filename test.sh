@@ -359,7 +359,9 @@ if install_cargo_deny; then run check_dependencies; else notice "cargo-deny $car
 run check_wasm
 
 # What is there without `std`: with Debian's compiler the target has none then, so that no dependency can use it.
-check_no_std() { BUILD_STD=core,alloc wasm_cargo check -p xenoglot-texture --no-default-features; }
+check_no_std() {
+    BUILD_STD=core,alloc wasm_cargo check -p xenoglot-texture -p xenoglot-yuv -p xenoglot-tone --no-default-features
+}
 run check_no_std
 
 step "summary"

@@ -1,7 +1,8 @@
 //! What the filter multiplies with.
 
+use crate::math;
 use crate::{Error, MAX_RATE, MAX_TUNING, MIN_RATE, MIN_TUNING, TONES};
-use std::f64::consts::TAU;
+use core::f64::consts::TAU;
 
 /// Distance of the poles from the origin.
 const POLE: f64 = 0.9999;
@@ -47,10 +48,10 @@ impl Tones {
             return Err(Error::Tuning);
         }
         let rate = f64::from(rate);
-        let lerp = |kept: f64| (1.0 - (kept.ln() / rate).exp()) as f32;
+        let lerp = |kept: f64| (1.0 - math::exp(math::ln(kept) / rate)) as f32;
         Ok(Tones {
-            biquads: std::array::from_fn(|i| {
-                let frequency = tuning * ((i as f64 - 12.0) / 12.0).exp2();
+            biquads: core::array::from_fn(|i| {
+                let frequency = tuning * math::exp2((i as f64 - 12.0) / 12.0);
                 biquad(TAU * frequency / rate)
             }),
             total_lerp: lerp(TOTAL_KEPT),
@@ -66,13 +67,13 @@ impl Tones {
 
 /// A resonance at `angle` radians a sample, where its gain is 1; nothing passes at 0 and at half the sample rate.
 fn biquad(angle: f64) -> Biquad {
-    let (d1, d2) = (-2.0 * POLE * angle.cos(), POLE * POLE);
+    let (d1, d2) = (-2.0 * POLE * math::cos(angle), POLE * POLE);
     let at = |d: [f64; 3]| {
         let (re, im) = (
-            d[0] + d[1] * angle.cos() + d[2] * (2.0 * angle).cos(),
-            d[1] * angle.sin() + d[2] * (2.0 * angle).sin(),
+            d[0] + d[1] * math::cos(angle) + d[2] * math::cos(2.0 * angle),
+            d[1] * math::sin(angle) + d[2] * math::sin(2.0 * angle),
         );
-        re.hypot(im)
+        math::hypot(re, im)
     };
     let scale = at([1.0, d1, d2]) / at([1.0, 0.0, -1.0]);
     Biquad { n0: scale as f32, n1: 0.0, n2: -scale as f32, c1: -d1 as f32, c2: -d2 as f32 }

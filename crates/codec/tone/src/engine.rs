@@ -1,7 +1,7 @@
 //! Which instructions a filter runs on.
 
 use crate::{State, Tones, lanes, reference};
-use std::fmt;
+use core::fmt;
 
 /// The instructions of a filter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -2,7 +2,7 @@
 //! operation depends on the width, so every engine gives the same bits.
 
 use crate::reference::shaped;
-use crate::{State, TONES, Tones};
+use crate::{State, TONES, Tones, math};
 
 /// Partial sums of the tones, each of one tone of each third.
 const LANES: usize = TONES / 3;
@@ -60,7 +60,7 @@ pub fn run(tones: &Tones, state: &mut State, input: &[f32], output: &mut [f32]) 
         c2: bank(&c2),
         keep: 1.0 - take,
         take,
-        scale: (take / (DRIVE * DRIVE)).cbrt(),
+        scale: math::cbrt(take / (DRIVE * DRIVE)),
     };
     let mut memory =
         Memory { last: bank(&state.last), before: bank(&state.before), powers: bank(&state.powers) };
@@ -160,7 +160,7 @@ fn step(of: &Coefficients, memory: &mut Memory, change: f32, total: f32) -> [f32
             let power = less(square * (ratio * ratio * ratio), high);
             let power = memory.powers[third][i] * of.keep + power;
             memory.powers[third][i] = power;
-            let rms = power.sqrt();
+            let rms = math::sqrt(power);
             // rms · v / (1 + |v|) of v = y / (rms + 0.001).
             let (n, d) = (rms * y, rms + 0.001 + y.abs());
             (numerator, denominator) =

@@ -8,6 +8,8 @@
 //! length: what comes out does not depend on how a signal was cut. [`Engine::Scalar`] is the reference in its order of
 //! operations; the others work on several tones at once and give the same bits among each other.
 //!
+//! Without the feature `std`, which is on by default, the crate needs `core` alone; coefficients may then differ in their last bits.
+//!
 //! ```
 //! use xenoglot_tone::ToneFilter;
 //!
@@ -20,10 +22,12 @@
 //! # Ok::<(), xenoglot_tone::Error>(())
 //! ```
 #![deny(missing_docs)]
+#![cfg_attr(not(any(feature = "std", test)), no_std)]
 
 mod coefficients;
 mod engine;
 mod lanes;
+mod math;
 mod player;
 mod reference;
 

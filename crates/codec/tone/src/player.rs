@@ -1,7 +1,7 @@
 //! The filter mixed with what it hears.
 
 use crate::{Error, ToneFilter};
-use std::fmt;
+use core::fmt;
 
 /// Channels of interleaved samples.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,6 +1,6 @@
 //! The filter in the order of operations of `vectors/tone/FORMAT.md`, bit for bit.
 
-use crate::{State, Tones};
+use crate::{State, Tones, math};
 
 /// States below this are as good as nothing: denormal numbers, which processors are slow with.
 const SILENCE: f32 = f32::MIN_POSITIVE;
@@ -34,7 +34,7 @@ pub fn run(tones: &Tones, state: &mut State, input: &[f32], output: &mut [f32]) 
             // The powers of a tone that begins are denormal numbers for a while, and heard.
             let power = if y == 0.0 { audible(power) } else { power };
             state.powers[i] = power;
-            let rms = power.sqrt();
+            let rms = math::sqrt(power);
             sum += rms * shaped(40.0 * y / (rms + 0.001));
         }
         state.input = [x, x1];

@@ -1,5 +1,8 @@
 //! Formats: how samples share planes, how many of them there are, and of how many bits.
 
+use alloc::vec;
+use alloc::vec::Vec;
+
 /// How samples share planes. Packed layouts are named by the order of their samples in memory: Y is luma, U is Cb, V is Cr and A is
 /// alpha.
 ///

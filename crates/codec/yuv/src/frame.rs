@@ -1,6 +1,7 @@
 //! Frames: where the samples lie.
 
 use crate::format::{Format, Layout, Packed, Rows, Subsampling};
+use alloc::vec::Vec;
 use thiserror::Error;
 
 /// A plane: rows of `pitch` bytes.

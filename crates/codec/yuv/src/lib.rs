@@ -6,6 +6,8 @@
 //! [`convert_rgba8_with`] takes less time where bytes may be off by one. [`sample`] takes texels at any place. [`light`] has what comes
 //! behind a conversion: transfer functions and primaries.
 //!
+//! Without the feature `std`, which is on by default, the crate needs `core` and `alloc` alone, goes by rows on one core, and has no [`light`].
+//!
 //! ```
 //! use xenoglot_yuv::{Conversion, Format, Frame, Layout, Subsampling, convert_rgba8};
 //!
@@ -19,12 +21,16 @@
 //! # Ok::<(), xenoglot_yuv::Error>(())
 //! ```
 #![deny(missing_docs)]
+#![cfg_attr(not(any(feature = "std", test)), no_std)]
+
+extern crate alloc;
 
 #[cfg(feature = "compute")]
 pub mod compute;
 mod conversion;
 mod format;
 mod frame;
+#[cfg(feature = "std")]
 pub mod light;
 mod point;
 mod sample;

@@ -4,9 +4,9 @@ use crate::conversion::{Conversion, Filter, Reconstruction};
 use crate::format::Format;
 use crate::frame::{Channel, Error, Frame};
 use crate::taps::{Axis, TAPS, Taps};
-use rayon::prelude::*;
 
 /// Places that a thread takes at once.
+#[cfg(feature = "std")]
 const PLACES: usize = 256;
 
 /// Takes texels of a frame at `places` to RGBA, as a sampler with a conversion of Vulkan does with unnormalised coordinates and
@@ -34,12 +34,19 @@ pub fn sample(
     let out = out.get_mut(..needed).ok_or(Error::Output { needed, given })?;
     let sampler = Sampler { frame, conversion, filter };
     let affine = conversion.affine(frame.format);
-    out.par_iter_mut().with_min_len(PLACES).zip(places).for_each(|(texel, &place)| {
+    let make = |(texel, &place): (&mut [f32; 4], &[f32; 2])| {
         let codes = sampler.codes(place);
         for ((component, row), offset) in texel.iter_mut().zip(&affine.matrix).zip(affine.offset) {
             *component = row.iter().zip(codes).map(|(factor, code)| factor * code).sum::<f32>() + offset;
         }
-    });
+    };
+    #[cfg(feature = "std")]
+    {
+        use rayon::prelude::*;
+        out.par_iter_mut().with_min_len(PLACES).zip(places).for_each(make);
+    }
+    #[cfg(not(feature = "std"))]
+    out.iter_mut().zip(places).for_each(make);
     Ok(())
 }
 

@@ -12,6 +12,12 @@ pub(crate) struct Taps {
     pub weights: [f32; TAPS],
 }
 
+/// The greatest whole number that is not greater. Places are far from the limits of integers.
+fn floor(place: f64) -> f64 {
+    let whole = place as i64 as f64;
+    if whole > place { whole - 1.0 } else { whole }
+}
+
 impl Taps {
     const fn one(at: isize) -> Taps {
         Taps { first: at, weights: [1.0, 0.0, 0.0, 0.0] }
@@ -19,11 +25,11 @@ impl Taps {
 
     /// Those for a place, which is a whole number at the centre of each sample.
     pub(crate) fn new(place: f64, filter: Filter) -> Taps {
-        let whole = place.floor();
+        let whole = floor(place);
         let (at, t) = (whole as isize, place - whole);
         let (squared, cubed) = (t * t, t * t * t);
         match filter {
-            Filter::Nearest => Taps::one((place + 0.5).floor() as isize),
+            Filter::Nearest => Taps::one(floor(place + 0.5) as isize),
             Filter::Linear => Taps { first: at, weights: [(1.0 - t) as f32, t as f32, 0.0, 0.0] },
             Filter::Cubic => Taps {
                 first: at.saturating_sub(1),

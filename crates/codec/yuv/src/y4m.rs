@@ -5,6 +5,7 @@
 
 use crate::conversion::{Range, Siting};
 use crate::format::{Format, Layout, Subsampling};
+use alloc::string::String;
 use thiserror::Error;
 
 /// What files start with.
@@ -82,7 +83,7 @@ impl<'a> Y4m<'a> {
         let (mut format, mut siting) = color_space("420jpeg")?;
         for parameter in parameters.ok_or(Error::Magic)?.split(|&byte| byte == b' ') {
             let Some((name, value)) = parameter.split_first() else { continue };
-            let value = std::str::from_utf8(value).map_err(|_| Error::Parameter("not ASCII"))?;
+            let value = core::str::from_utf8(value).map_err(|_| Error::Parameter("not ASCII"))?;
             match name {
                 b'W' => size[0] = value.parse().map_err(|_| Error::Parameter("width"))?,
                 b'H' => size[1] = value.parse().map_err(|_| Error::Parameter("height"))?,

@@ -6,8 +6,8 @@ use super::paint::{Arithmetic, InTurns, PairOrder};
 use super::{Filter, Plan};
 use crate::format::{Layout, Subsampling};
 use crate::frame::{Channel, Packing};
+use core::ops::Range;
 use pulp::bytemuck::cast_slice;
-use std::ops::Range;
 
 /// Longest row of luma, in bytes, for which two rows of texels are converted at a time. The chroma part of both rows is then computed
 /// once, but twice as many streams of memory are read and written, which is slower for frames that do not fit the cache.

@@ -6,8 +6,9 @@ use super::tens::tens;
 use super::words::Words;
 use crate::format::Format;
 use crate::frame::{Channel, Packing};
+use core::ops::Range;
+use pulp::NullaryFnOnce;
 use pulp::bytemuck::{Pod, cast_slice};
-use std::ops::Range;
 
 /// A code or a sum of codes.
 ///
@@ -309,52 +310,67 @@ impl Reader {
     /// repeated.
     #[inline(always)]
     pub(super) fn read<'r, C: Code>(
-        &self,
+        self,
         channel: &Channel<'r>,
         y: usize,
         columns: Range<usize>,
         around: usize,
         room: &'r mut [C],
     ) -> &'r [C] {
-        if channel.packing != Packing::Apart {
-            return self.unpack(channel, y, columns, around, room);
+        if let Some(codes) = self.in_place(channel, y, &columns, around) {
+            return codes;
         }
-        let (width, wanted) = (channel.size[0], columns.len() + 2 * around);
-        let start = columns.start.saturating_sub(around);
-        let end = (columns.end + around).min(width).max(start);
-        let at = channel.offset + y * channel.pitch + start * channel.step;
-        let data = channel.data.get(at..).unwrap_or_default();
-        if channel.step == size_of::<C>()
-            && end - start == wanted
-            && let Some(codes) = data.get(..wanted * size_of::<C>())
-        {
-            return cast_slice(codes);
-        }
-        // The first of a row is put where those before it belong, too.
-        let skipped = (start + around).saturating_sub(columns.start);
-        let loaded = (end - start).min(room.len() - skipped);
-        C::gather(data, channel.step, &mut room[skipped..skipped + loaded]);
-        if let (true, Some(&inner)) = (skipped > 0, room.get(skipped)) {
-            room[..skipped].fill(inner);
-        }
-        let filled = skipped + loaded;
-        if let (true, Some(&last)) = (filled < wanted, room.get(filled.wrapping_sub(1))) {
-            room[filled..wanted].fill(last);
-        }
+        let wanted = columns.len() + 2 * around;
+        Copying { reader: self, channel, y, columns, around, room: &mut *room }.call();
         room.get(..wanted).unwrap_or_default()
     }
 
-    /// [`Reader::read`] for codes that are parts of words. There is one such function for all instruction sets, which have little
-    /// for it, so that their rows of other codes stay small.
-    #[inline(never)]
-    fn unpack<'r, C: Code>(
-        &self,
+    /// The same of the columns alone, copied by a function for all callers.
+    #[inline(always)]
+    pub(super) fn read_apart<'r, L: Lanes, C: Code>(
+        self,
+        lanes: L,
         channel: &Channel<'r>,
         y: usize,
         columns: Range<usize>,
-        around: usize,
         room: &'r mut [C],
     ) -> &'r [C] {
+        if let Some(codes) = self.in_place(channel, y, &columns, 0) {
+            return codes;
+        }
+        let wanted = columns.len();
+        lanes.apart(Copying { reader: self, channel, y, columns, around: 0, room: &mut *room });
+        room.get(..wanted).unwrap_or_default()
+    }
+
+    /// The codes of [`Reader::read`], if they lie next to each other in the frame.
+    #[inline(always)]
+    fn in_place<'r, C: Code>(
+        self,
+        channel: &Channel<'r>,
+        y: usize,
+        columns: &Range<usize>,
+        around: usize,
+    ) -> Option<&'r [C]> {
+        let is_whole = around <= columns.start && columns.end + around <= channel.size[0];
+        if !is_whole || channel.packing != Packing::Apart || channel.step != size_of::<C>() {
+            return None;
+        }
+        let at = channel.offset + y * channel.pitch + (columns.start - around) * channel.step;
+        let bytes = (columns.len() + 2 * around) * size_of::<C>();
+        channel.data.get(at..)?.get(..bytes).map(cast_slice)
+    }
+
+    /// [`Copying`] of codes that are parts of words. There is one such function for all instruction sets, which have little for it.
+    #[inline(never)]
+    fn unpack<C: Code>(
+        self,
+        channel: &Channel<'_>,
+        y: usize,
+        columns: Range<usize>,
+        around: usize,
+        room: &mut [C],
+    ) {
         let Channel { data, pitch, packing, offset, step, size } = *channel;
         let room = room.get_mut(..columns.len() + 2 * around).unwrap_or_default();
         let row = data.get(y * pitch..).unwrap_or_default();
@@ -378,7 +394,44 @@ impl Reader {
             edge.fill(first);
             behind.fill(last);
         }
-        room
+    }
+}
+
+/// Codes that [`Reader::read`] does not find next to each other, put into `room`.
+struct Copying<'a, C> {
+    reader: Reader,
+    channel: &'a Channel<'a>,
+    y: usize,
+    columns: Range<usize>,
+    around: usize,
+    room: &'a mut [C],
+}
+
+impl<C: Code> NullaryFnOnce for Copying<'_, C> {
+    type Output = ();
+
+    #[inline(always)]
+    fn call(self) {
+        let Copying { reader, channel, y, columns, around, room } = self;
+        if channel.packing != Packing::Apart {
+            return reader.unpack(channel, y, columns, around, room);
+        }
+        let wanted = columns.len() + 2 * around;
+        let start = columns.start.saturating_sub(around);
+        let end = (columns.end + around).min(channel.size[0]).max(start);
+        let at = channel.offset + y * channel.pitch + start * channel.step;
+        let data = channel.data.get(at..).unwrap_or_default();
+        // The first of a row is put where those before it belong, too.
+        let skipped = (start + around).saturating_sub(columns.start);
+        let loaded = (end - start).min(room.len() - skipped);
+        C::gather(data, channel.step, &mut room[skipped..skipped + loaded]);
+        if let (true, Some(&inner)) = (skipped > 0, room.get(skipped)) {
+            room[..skipped].fill(inner);
+        }
+        let filled = skipped + loaded;
+        if let (true, Some(&last)) = (filled < wanted, room.get(filled.wrapping_sub(1))) {
+            room[filled..wanted].fill(last);
+        }
     }
 }
 

@@ -11,8 +11,8 @@ use super::singles::Singles;
 use super::words::Words;
 use super::{Arch, Error, Method, Plan, Texel, Work};
 use crate::taps::Axis;
+use core::marker::PhantomData;
 use pulp::bytemuck::cast_slice_mut;
-use std::marker::PhantomData;
 
 /// Chroma samples that are processed at a time.
 const SAMPLES: usize = 16;
@@ -97,10 +97,11 @@ where
                 let columns = x..x + texels.len().next_multiple_of((SAMPLES * FACTOR).max(GROUP));
                 let samples = columns.start / FACTOR..columns.end / FACTOR;
                 let lumas = cast_slice_mut(&mut room.luma.0);
-                let lumas: &[C] = reader.read(luma, y, columns.clone(), 0, lumas);
-                let [reds, blues] = &mut room.between;
-                reds.read::<C>(reader, cr, taps, samples.clone());
-                blues.read::<C>(reader, cb, taps, samples.clone());
+                let lumas: &[C] = reader.read_apart(lanes, luma, y, columns.clone(), lumas);
+                for (between, channel) in room.between.iter_mut().zip([cr, cb]) {
+                    between.read::<L, C>(lanes, reader, channel, taps, samples.clone());
+                }
+                let [reds, blues] = &room.between;
                 for from in (0..samples.len()).step_by(SAMPLES) {
                     let reds = resample(lanes, &reds.0[from..], weights);
                     let blues = resample(lanes, &blues.0[from..], weights);

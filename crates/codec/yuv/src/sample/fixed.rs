@@ -34,12 +34,12 @@ impl Factors {
         // The product of two integers that is nearest to what luma is multiplied by.
         let error = |parts: i8| {
             let exact = luma * 32768.0 / f64::from(parts);
-            (exact.round() - exact).abs() / exact
+            (f64::from(nearest(exact) as i32) - exact).abs() / exact
         };
         let parts = (56..=64).rev().min_by(|&a, &b| error(a).total_cmp(&error(b)))?;
         let word = |number: f64| {
-            let word = number.round();
-            (word.abs() <= f64::from(i16::MAX)).then_some(word as i16)
+            let word = nearest(number);
+            (word.abs() < -f64::from(i16::MIN)).then_some(word as i16)
         };
         let part = word(luma * 32768.0 / f64::from(parts)).filter(|&part| part > 0)?;
         let in_parts = |number: f32| f64::from(number) / luma * f64::from(parts);
@@ -67,6 +67,11 @@ impl Factors {
             offset,
         })
     }
+}
+
+/// A number whose whole part is the nearest integer.
+fn nearest(number: f64) -> f64 {
+    number + 0.5_f64.copysign(number)
 }
 
 /// Factors, each as often as there are words.

@@ -2,12 +2,17 @@
 //!
 //! What is not inlined is not compiled for the instruction set: in code that takes [`Lanes`], functions are `inline(always)`.
 
+use pulp::NullaryFnOnce;
+
 /// Instructions for sixteen texels.
 ///
 /// Products are codes times factors, each rounded once. Zeros may have either sign.
 pub trait Lanes: Copy {
     /// Sixteen singles.
     type Singles: Copy;
+
+    /// Does some work in a function of its own, which is compiled for the instructions: once, however many places it is called from.
+    fn apart<W: NullaryFnOnce>(self, work: W) -> W::Output;
 
     fn splat(self, value: f32) -> Self::Singles;
 
@@ -56,31 +61,37 @@ pub const LARGE: f32 = 8_388_608.0;
 #[derive(Clone, Copy)]
 pub struct Portable;
 
-/// Sixteen times the same.
-macro_rules! each {
-    ($i:ident => $value:expr) => {{
-        let mut out = [0.0; 16];
-        for $i in 0..16 {
-            out[$i] = $value;
-        }
-        out
-    }};
+/// Numbers by their places, for [`Portable`].
+///
+/// In builds for tests this is a function for each kind of number, which rows of all kinds call. Inlined there, loops of single numbers would
+/// take most of the time that compiling the crate takes.
+#[cfg_attr(debug_assertions, inline(never))]
+#[cfg_attr(not(debug_assertions), inline(always))]
+pub fn each<T: Copy + Default, const N: usize>(number: impl Fn(usize) -> T) -> [T; N] {
+    let mut out = [T::default(); N];
+    for (i, out) in out.iter_mut().enumerate() {
+        *out = number(i);
+    }
+    out
 }
 
-/// Products by each of some factors.
-macro_rules! by_each {
-    ($by:ident, $i:ident => $code:expr) => {
-{
-        let mut out = $by;
-        for by in &mut out {
-            *by = each!($i => ($code) * by[$i]);
-        }
-        out
-    }    };
+/// Products of sixteen codes by each of some factors.
+#[inline(always)]
+fn by_each<const N: usize>(by: [[f32; 16]; N], code: impl Fn(usize) -> f32) -> [[f32; 16]; N] {
+    let mut out = by;
+    for by in &mut out {
+        *by = each(|i| code(i) * by[i]);
+    }
+    out
 }
 
 impl Lanes for Portable {
     type Singles = [f32; 16];
+
+    #[inline(never)]
+    fn apart<W: NullaryFnOnce>(self, work: W) -> W::Output {
+        work.call()
+    }
 
     #[inline(always)]
     fn splat(self, value: f32) -> [f32; 16] {
@@ -89,43 +100,43 @@ impl Lanes for Portable {
 
     #[inline(always)]
     fn bytes_by<const N: usize>(self, codes: &[u8; 16], by: [[f32; 16]; N]) -> [[f32; 16]; N] {
-        by_each!(by, i => f32::from(codes[i]))
+        by_each(by, |i| f32::from(codes[i]))
     }
 
     #[inline(always)]
     fn byte_pairs_by<const N: usize>(self, codes: &[u8; 32], by: [[f32; 16]; N]) -> [[[f32; 16]; N]; 2] {
-        [by_each!(by, i => f32::from(codes[2 * i])), by_each!(by, i => f32::from(codes[2 * i + 1]))]
+        [by_each(by, |i| f32::from(codes[2 * i])), by_each(by, |i| f32::from(codes[2 * i + 1]))]
     }
 
     #[inline(always)]
     fn words_by<const N: usize>(self, codes: &[u16; 16], by: [[f32; 16]; N]) -> [[f32; 16]; N] {
-        by_each!(by, i => f32::from(codes[i]))
+        by_each(by, |i| f32::from(codes[i]))
     }
 
     #[inline(always)]
     fn word_pairs_by<const N: usize>(self, codes: &[u16; 32], by: [[f32; 16]; N]) -> [[[f32; 16]; N]; 2] {
-        [by_each!(by, i => f32::from(codes[2 * i])), by_each!(by, i => f32::from(codes[2 * i + 1]))]
+        [by_each(by, |i| f32::from(codes[2 * i])), by_each(by, |i| f32::from(codes[2 * i + 1]))]
     }
 
     #[inline(always)]
     fn longs_by<const N: usize>(self, codes: &[u32; 16], by: [[f32; 16]; N]) -> [[f32; 16]; N] {
-        by_each!(by, i => codes[i] as i32 as f32)
+        by_each(by, |i| codes[i] as i32 as f32)
     }
 
     #[inline(always)]
     fn singles_by<const N: usize>(self, singles: &[f32; 16], by: [[f32; 16]; N]) -> [[f32; 16]; N] {
-        by_each!(by, i => singles[i])
+        by_each(by, |i| singles[i])
     }
 
     #[inline(always)]
     fn add(self, a: [f32; 16], b: [f32; 16]) -> [f32; 16] {
-        each!(i => a[i] + b[i])
+        each(|i| a[i] + b[i])
     }
 
     #[inline(always)]
     fn in_turns(self, a: [f32; 16], b: [f32; 16]) -> [[f32; 16]; 2] {
         let of = |i: usize| if i.is_multiple_of(2) { a[i / 2] } else { b[i / 2] };
-        [each!(i => of(i)), each!(i => of(i + 16))]
+        [each(of), each(|i| of(i + 16))]
     }
 
     #[inline(always)]
@@ -138,21 +149,13 @@ impl Lanes for Portable {
         const LOWEST: i32 = LARGE.to_bits() as i32;
         let byte = |c: f32| ((c + LARGE).to_bits() as i32).clamp(LOWEST, LOWEST + 255) as u32 & 255;
         // Compilers vectorise shifts and ors of words, but not stores of single bytes.
-        let mut out = [[0; 4]; 16];
-        for i in 0..16 {
-            out[i] = (byte(r[i]) | byte(g[i]) << 8 | byte(b[i]) << 16 | 255 << 24).to_le_bytes();
-        }
-        out
+        each(|i| (byte(r[i]) | byte(g[i]) << 8 | byte(b[i]) << 16 | 255 << 24).to_le_bytes())
     }
 
     #[inline(always)]
     fn pairs_to_rgba8(self, [even, odd]: [[[f32; 16]; 3]; 2]) -> [[u8; 4]; 32] {
-        let (even, odd) = (self.to_rgba8(even), self.to_rgba8(odd));
-        let mut out = [[0; 4]; 32];
-        for i in 0..16 {
-            (out[2 * i], out[2 * i + 1]) = (even[i], odd[i]);
-        }
-        out
+        let texels = [self.to_rgba8(even), self.to_rgba8(odd)];
+        each(|i| texels[i % 2][i / 2])
     }
 }
 
@@ -161,8 +164,8 @@ mod x86 {
     use super::super::halves::{half, halves};
     use super::{LARGE, Lanes};
     use core::arch::x86_64::{__m256, __m256i, __m512, __m512i};
-    use pulp::cast;
     use pulp::x86::{V3, V4};
+    use pulp::{NullaryFnOnce, cast};
 
     /// Bytes come out of packing as four of red, four of green, and four of blue with alpha behind each: the order that puts
     /// texels together again.
@@ -225,6 +228,11 @@ mod x86 {
 
     impl Lanes for V4 {
         type Singles = __m512;
+
+        #[inline(never)]
+        fn apart<W: NullaryFnOnce>(self, work: W) -> W::Output {
+            self.vectorize(work)
+        }
 
         #[inline(always)]
         fn splat(self, value: f32) -> __m512 {
@@ -331,6 +339,11 @@ mod x86 {
 
     impl Lanes for V3 {
         type Singles = [__m256; 2];
+
+        #[inline(never)]
+        fn apart<W: NullaryFnOnce>(self, work: W) -> W::Output {
+            self.vectorize(work)
+        }
 
         #[inline(always)]
         fn splat(self, value: f32) -> [__m256; 2] {

@@ -25,17 +25,18 @@ mod words;
 
 use crate::conversion::{Affine, Conversion, Filter};
 use crate::frame::{Error, Frame};
+use alpha::Fill;
 use chroma::{Across, Sum, across, blend_rows, down};
 use codes::{Code, Number, Reader, Word};
+use core::marker::PhantomData;
+use core::ops::Range;
 use fixed::{Factors, Fixed};
 use lanes::{Lanes, Portable};
 use paint::Arithmetic;
 use pulp::bytemuck::cast_slice_mut;
 use pulp::{Arch, NullaryFnOnce};
-use rayon::prelude::*;
 use resampled::Resampled;
 use singles::Singles;
-use std::marker::PhantomData;
 use words::Words;
 
 /// Texels for which samples are read at a time, most of them.
@@ -98,8 +99,9 @@ trait Texel: Copy + Default + Send {
     /// What 1 is.
     const ONE: f32;
 
-    /// Whether so many are made that models of luma and chroma have code of their own.
-    const ARE_MANY: bool;
+    /// Makes all rows of a conversion in which luma has the same part in all components, and red and blue have no part of the
+    /// other's chroma.
+    fn shared(arch: Arch, plan: &Plan<'_>, out: &mut [Self]) -> Result<(), Error>;
 
     fn of<L: Lanes>(lanes: L, rgb: [L::Singles; 3]) -> [Self; 16];
 
@@ -112,7 +114,11 @@ trait Texel: Copy + Default + Send {
 
 impl Texel for [f32; 4] {
     const ONE: f32 = 1.0;
-    const ARE_MANY: bool = false;
+
+    /// Floats have no code of their own for this: most of their time is that of writing four times as many bytes.
+    fn shared(arch: Arch, plan: &Plan<'_>, out: &mut [Self]) -> Result<(), Error> {
+        general(arch, plan, out)
+    }
 
     #[inline(always)]
     fn of<L: Lanes>(lanes: L, [r, g, b]: [L::Singles; 3]) -> [[f32; 4]; 16] {
@@ -142,7 +148,16 @@ impl Texel for [f32; 4] {
 
 impl Texel for [u8; 4] {
     const ONE: f32 = 255.0;
-    const ARE_MANY: bool = true;
+
+    fn shared(arch: Arch, plan: &Plan<'_>, out: &mut [Self]) -> Result<(), Error> {
+        match (plan.frame.format.bits, plan.is_filtered()) {
+            (8, true) => filtered::bands::<Self, u8, true>(arch, plan, out),
+            (_, true) => filtered::bands::<Self, Word, true>(arch, plan, out),
+            (8, _) => bands::<Exact<Self, u8, u16, true>>(arch, plan, out),
+            (9..=12, _) => bands::<Exact<Self, Word, u16, true>>(arch, plan, out),
+            _ => general(arch, plan, out),
+        }
+    }
 
     #[inline(always)]
     fn of<L: Lanes>(lanes: L, rgb: [L::Singles; 3]) -> [[u8; 4]; 16] {
@@ -220,28 +235,25 @@ fn rows<T: Texel>(
     exact(arch, &Plan::new(frame, conversion, T::ONE), out)
 }
 
-/// Each combination of types is a function of its own for every instruction set: one function of all would take compilers minutes.
+/// Makes all rows by singles, exactly.
 fn exact<T: Texel>(arch: Arch, plan: &Plan<'_>, out: &mut [T]) -> Result<(), Error> {
-    let (bits, is_shared) = (plan.frame.format.bits, T::ARE_MANY && plan.is_luma_shared);
-    if !plan.affine.is_alpha_apart() {
-        return match bits {
-            8 => bands::<Resampled<T, u8>>(arch, plan, out),
-            _ => bands::<Resampled<T, Word>>(arch, plan, out),
-        };
+    match (plan.affine.is_alpha_apart(), plan.frame.format.bits) {
+        (false, 8) => bands::<Resampled<T, u8>>(arch, plan, out),
+        (false, _) => bands::<Resampled<T, Word>>(arch, plan, out),
+        _ if plan.is_luma_shared => T::shared(arch, plan, out),
+        _ => general(arch, plan, out),
     }
-    if plan.is_filtered() {
-        return match (bits, is_shared) {
-            (8, true) => filtered::bands::<T, u8, true>(arch, plan, out),
-            (8, false) => filtered::bands::<T, u8, false>(arch, plan, out),
-            (_, true) => filtered::bands::<T, Word, true>(arch, plan, out),
-            (_, false) => filtered::bands::<T, Word, false>(arch, plan, out),
-        };
-    }
-    match (bits, is_shared) {
-        (8, true) => bands::<Exact<T, u8, u16, true>>(arch, plan, out),
-        (9..=12, true) => bands::<Exact<T, Word, u16, true>>(arch, plan, out),
-        (8, false) => bands::<Exact<T, u8, u16, false>>(arch, plan, out),
-        (9..=12, false) => bands::<Exact<T, Word, u16, false>>(arch, plan, out),
+}
+
+/// Makes all rows with any matrix, where alpha has no part in colours.
+///
+/// Each combination of types is compiled for every instruction set, which takes seconds.
+fn general<T: Texel>(arch: Arch, plan: &Plan<'_>, out: &mut [T]) -> Result<(), Error> {
+    match (plan.frame.format.bits, plan.is_filtered()) {
+        (8, true) => filtered::bands::<T, u8, false>(arch, plan, out),
+        (_, true) => filtered::bands::<T, Word, false>(arch, plan, out),
+        (8, _) => bands::<Exact<T, u8, u16, false>>(arch, plan, out),
+        (9..=12, _) => bands::<Exact<T, Word, u16, false>>(arch, plan, out),
         _ => bands::<Exact<T, Word, u32, false>>(arch, plan, out),
     }
 }
@@ -276,20 +288,30 @@ fn bands<M: Method>(arch: Arch, plan: &Plan<'_>, out: &mut [M::Texel]) -> Result
     if out.is_empty() {
         return Ok(());
     }
-    out.par_chunks_mut(width * ROWS).enumerate().for_each_init(M::Room::default, |room, (band, rows)| {
+    let make = |room: &mut M::Room, (band, rows): (usize, &mut [M::Texel])| {
         let first = band * ROWS;
         match arch {
             #[cfg(target_arch = "x86_64")]
             Arch::V4(lanes) => {
-                lanes.vectorize(Work::<_, M> { lanes, plan, room, first, width, rows: &mut *rows })
+                lanes.apart(Work::<_, M> { lanes, plan, room, first, width, rows: &mut *rows })
             }
             #[cfg(target_arch = "x86_64")]
             Arch::V3(lanes) => {
-                lanes.vectorize(Work::<_, M> { lanes, plan, room, first, width, rows: &mut *rows })
+                lanes.apart(Work::<_, M> { lanes, plan, room, first, width, rows: &mut *rows })
             }
-            _ => Work::<_, M> { lanes: Portable, plan, room, first, width, rows: &mut *rows }.call(),
+            _ => Portable.apart(Work::<_, M> { lanes: Portable, plan, room, first, width, rows: &mut *rows }),
         }
-    });
+    };
+    #[cfg(feature = "std")]
+    {
+        use rayon::prelude::*;
+        out.par_chunks_mut(width * ROWS).enumerate().for_each_init(M::Room::default, make);
+    }
+    #[cfg(not(feature = "std"))]
+    {
+        let mut room = M::Room::default();
+        out.chunks_mut(width * ROWS).enumerate().for_each(|band| make(&mut room, band));
+    }
     Ok(())
 }
 
@@ -360,12 +382,12 @@ impl<L: Lanes + Words, M: Method> NullaryFnOnce for Work<'_, L, M> {
         let Work { lanes, plan, room, first, width, rows } = self;
         M::rows(Work { lanes, plan, room, first, width, rows: &mut *rows });
         if M::IS_OPAQUE && !plan.is_opaque(M::Texel::ONE) {
-            alpha::fill(plan, first, rows);
+            lanes.apart(Fill { lanes, plan, first, rows });
         }
     }
 }
 
-impl<L: Copy, M: Method<Room = Room>> Work<'_, L, M> {
+impl<L: Lanes, M: Method<Room = Room>> Work<'_, L, M> {
     /// Makes the rows with an arithmetic, of codes and of sums of codes.
     #[inline(always)]
     fn rows_of<A, C, S, const PAIRS: usize, const GROUP: usize>(self)
@@ -384,19 +406,21 @@ impl<L: Copy, M: Method<Room = Room>> Work<'_, L, M> {
             done = whole;
             plan.paint_as_it_lies::<_, C, _, _>(arithmetic[0], first, done, rows);
         }
-        // Sums of chroma are made before texels are; those of fewer are closer by then.
-        let tile = if plan.conversion.filter == Filter::Linear { TILE / 2 } else { TILE };
+        // Sums of chroma are made before texels are; of rows that do not fit a tile, those of fewer are closer by then.
+        let tile = if plan.conversion.filter == Filter::Linear && width > TILE { TILE / 2 } else { TILE };
+        let mut last = [M::Texel::default(); GROUP];
         for (y, row) in (first..).zip(rows.chunks_mut(width)) {
+            // A tile is made at one place: all that is inlined there is compiled once.
             let mut x = done;
-            let (tiles, rest) = row[done..].split_at_mut(whole - done);
-            for texels in tiles.chunks_mut(tile) {
-                plan.tile(arithmetic, [x, y], texels, &mut room);
-                x += texels.len();
-            }
-            if !rest.is_empty() {
-                let mut last = [M::Texel::default(); GROUP];
-                plan.tile(arithmetic, [x, y], &mut last, &mut room);
-                rest.copy_from_slice(&last[..rest.len()]);
+            while x < width {
+                let end = if x < whole { (x + tile).min(whole) } else { width };
+                let out = &mut row[x..end];
+                let texels = if x < whole { &mut *out } else { &mut last[..] };
+                plan.tile(lanes, arithmetic, [x, y], texels, &mut room);
+                if x >= whole {
+                    out.copy_from_slice(&last[..out.len()]);
+                }
+                x = end;
             }
         }
     }
@@ -440,7 +464,48 @@ struct RoomOf<'a, C, S> {
     sums: [&'a mut [S]; 2],
 }
 
+/// Reads chroma of a tile and makes sums of two rows, where texels lie between samples. This is the same for all arithmetic.
+struct Between<'a, C, S> {
+    plan: &'a Plan<'a>,
+    y: usize,
+    columns: Range<usize>,
+    /// What weights of rows are multiplied by.
+    scale: u16,
+    rooms: [&'a mut [C]; 2],
+    below: &'a mut [C],
+    sums: [&'a mut [S]; 2],
+}
+
+impl<C: Code, S: Sum> NullaryFnOnce for Between<'_, C, S> {
+    type Output = ();
+
+    #[inline(always)]
+    fn call(self) {
+        let Between { plan, y, columns, scale, rooms, below, sums } = self;
+        let Frame { format, channels: [cr, _, cb], .. } = plan.frame;
+        let reader = Reader::new(*format, false);
+        let fx = format.subsampling.factors()[0];
+        let samples = columns.start / fx..columns.end / fx;
+        let (rows, weights) = plan.rows(y);
+        let around = usize::from(matches!(plan.across, Across::Pairs(..)));
+        for ((channel, room), sums) in [cr, cb].into_iter().zip(rooms).zip(sums) {
+            let upper = reader.read(channel, rows[0], samples.clone(), around, room);
+            let lower = match weights[1] {
+                0 => upper,
+                _ => reader.read(channel, rows[1], samples.clone(), around, below),
+            };
+            blend_rows(reader, [upper, lower], weights.map(|weight| weight * scale), sums);
+        }
+    }
+}
+
 impl Plan<'_> {
+    /// The two rows of chroma for a row of texels, and their weights.
+    fn rows(&self, y: usize) -> ([usize; 2], [u16; 2]) {
+        let [cr, ..] = &self.frame.channels;
+        down(y, cr.size[1], self.frame.format.subsampling.factors()[1] == 2, self.conversion)
+    }
+
     /// What sums of chroma are multiplied by.
     fn unit(&self) -> u16 {
         match self.across {
@@ -451,13 +516,15 @@ impl Plan<'_> {
 
     /// Makes texels of a row, whole groups of them: those behind its end are of its last samples.
     #[inline(always)]
-    fn tile<A, C, S, const PAIRS: usize, const GROUP: usize>(
+    fn tile<L, A, C, S, const PAIRS: usize, const GROUP: usize>(
         &self,
+        lanes: L,
         [as_read, between]: [A; 2],
         [x, y]: [usize; 2],
         texels: &mut [A::Texel],
         room: &mut RoomOf<'_, C, S>,
     ) where
+        L: Lanes,
         A: Arithmetic<PAIRS, GROUP>,
         C: Code,
         S: Sum + Number,
@@ -465,33 +532,32 @@ impl Plan<'_> {
         let Frame { format, channels: [cr, luma, cb], .. } = self.frame;
         let RoomOf { codes: [lumas, below, reds, blues], sums } = room;
         let reader = Reader::new(*format, false);
-        let lumas = reader.read(luma, y, x..x + texels.len(), 0, lumas);
-        let [fx, fy] = format.subsampling.factors();
-        let samples = x / fx..(x + texels.len()) / fx;
-        let (rows, weights) = down(y, cr.size[1], fy == 2, self.conversion);
-        let is_between_rows = weights[1] != 0;
+        let columns = x..x + texels.len();
+        let lumas = reader.read_apart(lanes, luma, y, columns.clone(), lumas);
+        let fx = format.subsampling.factors()[0];
+        let is_between_rows = self.rows(y).1[1] != 0;
         let pairs = match self.across {
             Across::Pairs(even, odd) => Some([even, odd]),
             Across::All | Across::Shared => None,
         };
-        let is_between = is_between_rows || pairs.is_some();
-        let around = usize::from(pairs.is_some());
         // Sums that begin at the highest bit are as many times the sums of codes.
         let scale = if A::IS_HIGH { 1 << (S::BITS - format.bits - self.unit().ilog2()) } else { 1 };
-        let weights = weights.map(|weight| weight * scale);
-        let mut codes: [&[C]; 2] = [&[]; 2];
-        let rooms = [reds, blues].into_iter().zip(&mut *sums);
-        for ((codes, channel), (room, out)) in codes.iter_mut().zip([cr, cb]).zip(rooms) {
-            *codes = reader.read(channel, rows[0], samples.clone(), around, room);
-            if is_between {
-                let lower = match is_between_rows {
-                    true => reader.read(channel, rows[1], samples.clone(), around, below),
-                    false => codes,
-                };
-                blend_rows(reader, [codes, lower], weights, out);
-            }
-        }
-        let [reds, blues] = [&*sums[0], &*sums[1]];
+        let [red_sums, blue_sums] = sums;
+        let rooms = [&mut **reds, &mut **blues];
+        let codes = if is_between_rows || pairs.is_some() {
+            let sums = [&mut **red_sums, &mut **blue_sums];
+            lanes.apart(Between { plan: self, y, columns, scale, rooms, below, sums });
+            [&[][..]; 2]
+        } else {
+            let ([row, _], _) = self.rows(y);
+            let samples = columns.start / fx..columns.end / fx;
+            let [reds, blues] = rooms;
+            [
+                reader.read_apart(lanes, cr, row, samples.clone(), reds),
+                reader.read_apart(lanes, cb, row, samples, blues),
+            ]
+        };
+        let [reds, blues] = [&**red_sums, &**blue_sums];
         match pairs {
             None if is_between_rows => between.paint(lumas, [reds, blues], texels),
             None if fx == 1 => as_read.paint(lumas, codes, texels),

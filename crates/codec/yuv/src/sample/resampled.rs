@@ -12,9 +12,10 @@ use super::{Method, Plan, Texel, Work};
 use crate::conversion::Affine;
 use crate::frame::{Channel, Frame};
 use crate::taps::{Axis, Taps};
+use core::marker::PhantomData;
+use core::ops::Range;
+use pulp::NullaryFnOnce;
 use pulp::bytemuck::cast_slice_mut;
-use std::marker::PhantomData;
-use std::ops::Range;
 
 /// Texels made at a time, a multiple of the factors of all subsamplings and of `GROUP`.
 pub(super) const TILE: usize = 512;
@@ -100,14 +101,20 @@ impl<T: Texel, C: Code, L: Lanes> Work<'_, L, Resampled<T, C>> {
                 let full = [(1, luma), (3, alpha.as_ref().unwrap_or(luma))];
                 for (component, channel) in full {
                     let columns = x..x + texels.len();
-                    let codes = reader.read::<C>(channel, y, columns, 0, cast_slice_mut(&mut room.codes));
+                    let codes = reader.read_apart::<L, C>(
+                        lanes,
+                        channel,
+                        y,
+                        columns,
+                        cast_slice_mut(&mut room.codes),
+                    );
                     for (out, &code) in room.components[component].iter_mut().zip(codes) {
                         *out = f32::from(code.number(reader));
                     }
                 }
                 for (component, channel) in [(0, cr), (2, cb)] {
                     let samples = x / factors[0]..(x + texels.len()).div_ceil(factors[0]);
-                    room.between.read::<C>(reader, channel, axes[1].taps(y), samples.clone());
+                    room.between.read::<L, C>(lanes, reader, channel, axes[1].taps(y), samples.clone());
                     match factors[0] {
                         1 => room.copy(component),
                         2 => room.resample::<2>(component, phases(axes[0]), samples.len()),
@@ -123,17 +130,39 @@ impl<T: Texel, C: Code, L: Lanes> Work<'_, L, Resampled<T, C>> {
 impl Between {
     /// Interpolates the samples at some places along x.
     #[inline(always)]
-    pub(super) fn read<C: Code>(
+    pub(super) fn read<L: Lanes, C: Code>(
         &mut self,
+        lanes: L,
         reader: Reader,
         channel: &Channel<'_>,
         rows: Taps,
         samples: Range<usize>,
     ) {
+        let code = PhantomData::<C>;
+        lanes.apart(Reading { reader, channel, rows, samples, out: &mut self.0, code });
+    }
+}
+
+/// The work of [`Between::read`].
+struct Reading<'a, C> {
+    reader: Reader,
+    channel: &'a Channel<'a>,
+    rows: Taps,
+    samples: Range<usize>,
+    out: &'a mut [f32; ROOM],
+    code: PhantomData<C>,
+}
+
+impl<C: Code> NullaryFnOnce for Reading<'_, C> {
+    type Output = ();
+
+    #[inline(always)]
+    fn call(self) {
+        let Reading { reader, channel, rows, samples, out, .. } = self;
         let start = samples.start.saturating_sub(AROUND);
         // The first of a row is put where those before it belong, too.
         let before = start + AROUND - samples.start;
-        let (edge, between) = self.0.split_at_mut(before);
+        let (edge, between) = out.split_at_mut(before);
         let mut room = [0u16; ROOM];
         for (i, (row, weight)) in rows.clamped(channel.size[1]).enumerate() {
             let columns = start..samples.end + AROUND;

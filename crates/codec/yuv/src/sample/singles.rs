@@ -4,7 +4,7 @@ use super::codes::{Code, Number, Reader};
 use super::lanes::Lanes;
 use super::paint::{Arithmetic, PairOrder};
 use super::{Plan, Texel};
-use std::marker::PhantomData;
+use core::marker::PhantomData;
 
 /// A plan's matrix for sixteen texels.
 #[derive(Clone, Copy)]

@@ -2,7 +2,7 @@
 
 use super::codes::Code;
 use crate::frame::ten;
-use pulp::{Arch, NullaryFnOnce};
+use pulp::Arch;
 
 /// Samples in four words: the pattern of places in words repeats after them.
 const PERIOD: usize = 12;
@@ -17,6 +17,7 @@ pub(super) fn tens<C: Code>(row: &[u8], first: usize, step: usize, codes: &mut [
     let (begun, whole) = codes.split_at_mut(head);
     one_by_one(row, first, step, begun);
     let first = first + head * step;
+    #[cfg_attr(not(target_arch = "x86_64"), expect(unused_variables, reason = "no instructions for them"))]
     let blocks = row.get(first / PERIOD * BLOCK..).unwrap_or_default();
     let taken = match Arch::new() {
         #[cfg(target_arch = "x86_64")]
@@ -38,10 +39,10 @@ fn one_by_one<C: Code>(row: &[u8], first: usize, step: usize, codes: &mut [C]) {
 
 #[cfg(target_arch = "x86_64")]
 mod x86 {
-    use super::{BLOCK, Code, NullaryFnOnce, PERIOD};
+    use super::{BLOCK, Code, PERIOD};
     use core::arch::x86_64::__m128i;
-    use pulp::cast;
     use pulp::x86::V3;
+    use pulp::{NullaryFnOnce, cast};
 
     /// Unpacks samples of whole blocks while there is room; returns how many.
     pub(super) struct Blocks<'a, C> {

@@ -3,7 +3,7 @@
 //! What is not inlined is not compiled for the instruction set: in code that takes [`Words`], functions are `inline(always)`.
 
 use super::codes::Reader;
-use super::lanes::Portable;
+use super::lanes::{Portable, each};
 
 /// Instructions on 32 words, each a component of a texel.
 pub trait Words: Copy {
@@ -75,17 +75,6 @@ pub trait Words: Copy {
     fn halves_to_array(self, halves: [Self::Words; 2]) -> [i16; 64];
 }
 
-/// Thirty-two times the same.
-macro_rules! each {
-    ($i:ident => $value:expr) => {{
-        let mut out = [0; 32];
-        for $i in 0..32 {
-            out[$i] = $value;
-        }
-        out
-    }};
-}
-
 /// A byte as the high byte of a word, around 0x80.
 #[inline(always)]
 fn high(byte: u8) -> i16 {
@@ -100,6 +89,15 @@ fn texel([r, g, b]: [i16; 3]) -> [u8; 4] {
     (byte(r) | byte(g) << 8 | byte(b) << 16 | 255 << 24).to_le_bytes()
 }
 
+/// Puts 32 texels at every `step`th place. It is inlined where [`each`] is.
+#[cfg_attr(debug_assertions, inline(never))]
+#[cfg_attr(not(debug_assertions), inline(always))]
+fn put(out: &mut [[u8; 4]; 64], first: usize, step: usize, [r, g, b]: &[[i16; 32]; 3]) {
+    for i in 0..32 {
+        out[first + step * i] = texel([r[i], g[i], b[i]]);
+    }
+}
+
 impl Words for Portable {
     type Words = [i16; 32];
     type Scale = i8;
@@ -112,17 +110,17 @@ impl Words for Portable {
 
     #[inline(always)]
     fn load(self, numbers: &[u16; 32]) -> [i16; 32] {
-        each!(i => numbers[i].cast_signed())
+        each(|i| numbers[i].cast_signed())
     }
 
     #[inline(always)]
     fn load_pairs(self, numbers: &[u16; 64]) -> [[i16; 32]; 2] {
-        [each!(i => numbers[2 * i].cast_signed()), each!(i => numbers[2 * i + 1].cast_signed())]
+        [each(|i| numbers[2 * i].cast_signed()), each(|i| numbers[2 * i + 1].cast_signed())]
     }
 
     #[inline(always)]
     fn load_halves(self, numbers: &[u16; 64]) -> [[i16; 32]; 2] {
-        [each!(i => numbers[i].cast_signed()), each!(i => numbers[32 + i].cast_signed())]
+        [each(|i| numbers[i].cast_signed()), each(|i| numbers[32 + i].cast_signed())]
     }
 
     #[inline(always)]
@@ -132,27 +130,27 @@ impl Words for Portable {
 
     #[inline(always)]
     fn placed(self, numbers: [i16; 32], place: Reader) -> [i16; 32] {
-        each!(i => place.code(numbers[i].cast_unsigned()).cast_signed())
+        each(|i| place.code(numbers[i].cast_unsigned()).cast_signed())
     }
 
     #[inline(always)]
     fn centered(self, numbers: [i16; 32]) -> [i16; 32] {
-        each!(i => numbers[i] ^ i16::MIN)
+        each(|i| numbers[i] ^ i16::MIN)
     }
 
     #[inline(always)]
     fn load_bytes(self, bytes: &[u8; 32]) -> [i16; 32] {
-        each!(i => high(bytes[i]))
+        each(|i| high(bytes[i]))
     }
 
     #[inline(always)]
     fn load_byte_pairs(self, bytes: &[u8; 64]) -> [[i16; 32]; 2] {
-        [each!(i => high(bytes[2 * i])), each!(i => high(bytes[2 * i + 1]))]
+        [each(|i| high(bytes[2 * i])), each(|i| high(bytes[2 * i + 1]))]
     }
 
     #[inline(always)]
     fn load_byte_halves(self, bytes: &[u8; 64]) -> [[i16; 32]; 2] {
-        [each!(i => high(bytes[i])), each!(i => high(bytes[32 + i]))]
+        [each(|i| high(bytes[i])), each(|i| high(bytes[32 + i]))]
     }
 
     #[inline(always)]
@@ -162,50 +160,44 @@ impl Words for Portable {
 
     #[inline(always)]
     fn scaled(self, numbers: [i16; 32], by: i8) -> [i16; 32] {
-        self.product(each!(i => (numbers[i].cast_unsigned() >> 1).cast_signed()), [i16::from(by) << 8; 32])
+        self.product(each(|i| (numbers[i].cast_unsigned() >> 1).cast_signed()), [i16::from(by) << 8; 32])
     }
 
     #[inline(always)]
     fn scaled_byte_pairs(self, bytes: &[u8; 64], by: i8) -> [[i16; 32]; 2] {
         let product = |byte: u8| i16::from(byte).wrapping_mul(by.into());
-        [each!(i => product(bytes[2 * i])), each!(i => product(bytes[2 * i + 1]))]
+        [each(|i| product(bytes[2 * i])), each(|i| product(bytes[2 * i + 1]))]
     }
 
     #[inline(always)]
     fn scaled_byte_halves(self, bytes: &[u8; 64], by: i8) -> [[i16; 32]; 2] {
         let product = |byte: u8| i16::from(byte).wrapping_mul(by.into());
-        [each!(i => product(bytes[i])), each!(i => product(bytes[32 + i]))]
+        [each(|i| product(bytes[i])), each(|i| product(bytes[32 + i]))]
     }
 
     #[inline(always)]
     fn product(self, a: [i16; 32], b: [i16; 32]) -> [i16; 32] {
-        each!(i => (i32::from(a[i]).wrapping_mul(i32::from(b[i])).wrapping_add(1 << 14) >> 15) as i16)
+        each(|i| (i32::from(a[i]).wrapping_mul(i32::from(b[i])).wrapping_add(1 << 14) >> 15) as i16)
     }
 
     #[inline(always)]
     fn add(self, a: [i16; 32], b: [i16; 32]) -> [i16; 32] {
-        each!(i => a[i].wrapping_add(b[i]))
+        each(|i| a[i].wrapping_add(b[i]))
     }
 
     #[inline(always)]
-    fn to_rgba8(self, pairs: [[[i16; 32]; 3]; 2]) -> [[u8; 4]; 64] {
+    fn to_rgba8(self, [even, odd]: [[[i16; 32]; 3]; 2]) -> [[u8; 4]; 64] {
         let mut out = [[0; 4]; 64];
-        for (place, [r, g, b]) in pairs.into_iter().enumerate() {
-            for i in 0..32 {
-                out[2 * i + place] = texel([r[i], g[i], b[i]]);
-            }
-        }
+        put(&mut out, 0, 2, &even);
+        put(&mut out, 1, 2, &odd);
         out
     }
 
     #[inline(always)]
-    fn halves_to_rgba8(self, halves: [[[i16; 32]; 3]; 2]) -> [[u8; 4]; 64] {
+    fn halves_to_rgba8(self, [low, high]: [[[i16; 32]; 3]; 2]) -> [[u8; 4]; 64] {
         let mut out = [[0; 4]; 64];
-        for (half, [r, g, b]) in halves.into_iter().enumerate() {
-            for i in 0..32 {
-                out[32 * half + i] = texel([r[i], g[i], b[i]]);
-            }
-        }
+        put(&mut out, 0, 1, &low);
+        put(&mut out, 32, 1, &high);
         out
     }
 
