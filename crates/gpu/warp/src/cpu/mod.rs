@@ -39,21 +39,6 @@ use xenoglot_raster::{Bounds, Edges, Grid, inlined};
 const CHUNK: usize = 1024;
 /// Chunks that are at hand together.
 const CHUNKS: usize = 64;
-/// A primitive that covers nothing.
-const NOTHING: Primitive = Primitive {
-    x: [0; 3],
-    slope: [0; 3],
-    y: [0; 3],
-    flags: 0,
-    u: [0.0; 3],
-    v: [0.0; 3],
-    w: [0.0; 3],
-    color: [[0; 4]; 3],
-    z: [0.0; 3],
-    dx: [0.0; 2],
-    dy: [0.0; 2],
-    offset: [0; 2],
-};
 
 /// The engine.
 #[derive(Clone, Copy, Debug)]
@@ -174,7 +159,7 @@ impl Engine {
     /// Bins primitives, whose states may draw the pixels of `scissors`.
     fn bin(&self, part: &Draw<'_>, grid: &Grid, scissors: &[Bounds]) -> Tiles {
         let edges = identity(inlined!(|number: usize| {
-            let (primitive, state) = part.primitive(number).unwrap_or((&NOTHING, 0));
+            let Some((primitive, state)) = part.primitive(number) else { return Edges::default() };
             primitive.edges_within(scissors.get(state).copied().unwrap_or_default())
         }));
         #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
