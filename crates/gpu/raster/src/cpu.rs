@@ -1,7 +1,12 @@
 //! Bitmaps made on the CPU: what the programs must make, word for word.
 
+use crate::Edges;
 use crate::coverage::Coverage;
+use crate::edges::Tame;
+use crate::extents::{self, Sixteen};
 use crate::grid::{BIN, Bounds, Grid};
+use crate::ops::LANES;
+use fearless_simd::prelude::*;
 
 /// Bitmaps of a frame's tiles.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -14,9 +19,7 @@ pub struct Tiles {
 ///
 /// A primitive is in a tile if it touches the tile's bin and the tile.
 pub fn bin<C: Coverage + Copy>(grid: &Grid, primitives: impl IntoIterator<Item = C>) -> Tiles {
-    let [columns, _] = grid.tiles();
-    let (summary, size) = (grid.summary_words() as usize, grid.tile_words() as usize);
-    let mut marks = Marks { words: vec![0; grid.words() as usize], columns, summary, size };
+    let mut marks = Marks::new(grid);
     let frame = grid.bounds();
     // A tile's side is a power of two.
     let shift = grid.tile.trailing_zeros();
@@ -33,6 +36,45 @@ pub fn bin<C: Coverage + Copy>(grid: &Grid, primitives: impl IntoIterator<Item =
     Tiles { grid: *grid, words: marks.words }
 }
 
+/// The same bitmaps for triangles, sixteen at once: those of `edges` of each number below the grid's.
+#[inline(always)]
+pub fn bin_edges<S: Simd>(simd: S, grid: &Grid, edges: impl Fn(usize) -> Edges) -> Tiles {
+    let mut marks = Marks::new(grid);
+    let (frame, shift) = (grid.bounds(), grid.tile.trailing_zeros());
+    let mut sixteen = Sixteen::new();
+    let all = grid.primitives as usize;
+    for first in (0..all).step_by(LANES) {
+        let numbers = first..all.min(first + LANES);
+        for (place, number) in numbers.clone().enumerate() {
+            sixteen.set(place, &edges(number));
+        }
+        for (number, tile) in numbers.zip(sixteen.tiles(simd, grid)) {
+            match tile {
+                extents::NOWHERE => {}
+                extents::MANY => {
+                    let edges = Tame(edges(number));
+                    let whole = edges.bounds();
+                    let bounds = whole.intersect(&frame);
+                    let [low, high] = [bounds.low, bounds.high].map(|corner| corner.map(|at| at >> shift));
+                    // Where there are two tiles side by side each has an end of the triangle.
+                    if whole == bounds && low[1] == high[1] && low[0] + 1 == high[0] {
+                        marks.touch(low.map(|at| at as u32), number);
+                        marks.touch(high.map(|at| at as u32), number);
+                    } else {
+                        marks.spread(edges, &bounds, shift, number);
+                    }
+                }
+                extents::WRAPS => {
+                    let edges = edges(number);
+                    marks.spread(edges, &edges.bounds().intersect(&frame), shift, number);
+                }
+                tile => marks.touch_tile(tile as usize, number),
+            }
+        }
+    }
+    Tiles { grid: *grid, words: marks.words }
+}
+
 /// The words of all tiles, with what it takes to find those of one.
 struct Marks {
     words: Vec<u32>,
@@ -42,10 +84,22 @@ struct Marks {
 }
 
 impl Marks {
+    fn new(grid: &Grid) -> Marks {
+        let [columns, _] = grid.tiles();
+        let (summary, size) = (grid.summary_words() as usize, grid.tile_words() as usize);
+        Marks { words: vec![0; grid.words() as usize], columns, summary, size }
+    }
+
     /// Notes that a primitive touches a tile.
     #[inline(always)]
     fn touch(&mut self, [x, y]: [u32; 2], primitive: usize) {
-        let base = (y * self.columns + x) as usize * self.size;
+        self.touch_tile((y * self.columns + x) as usize, primitive);
+    }
+
+    /// The same with the tile's number, row by row.
+    #[inline(always)]
+    fn touch_tile(&mut self, tile: usize, primitive: usize) {
+        let base = tile * self.size;
         self.words[base + self.summary + primitive / 32] |= 1 << (primitive % 32);
         self.words[base + primitive / 1024] |= 1 << (primitive / 32 % 32);
     }

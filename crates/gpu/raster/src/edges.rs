@@ -15,9 +15,9 @@ use crate::grid::Bounds;
 use crate::ops::Ops;
 
 /// Fraction bits of a pixel along an edge.
-const PIXEL: u32 = 19;
+pub(crate) const PIXEL: u32 = 19;
 /// What rounds a column up to a pixel.
-const UP: i32 = (1 << PIXEL) - 1;
+pub(crate) const UP: i32 = (1 << PIXEL) - 1;
 /// Columns whose sum with [`UP`] does not wrap around.
 const FARTHEST: i64 = 1 << 30;
 
@@ -201,30 +201,49 @@ fn slope(dx: i32, dy: i32) -> i32 {
 impl Coverage for Edges {
     #[inline(always)]
     fn bounds(&self) -> Bounds {
-        let rows @ [first, last] = self.rows();
+        let [first, last] = self.rows();
         let [low, high] = [self.scissor.low[0], self.scissor.high[0]];
-        let own = self.own_rows();
-        let extents = self.extents(own);
-        if first > last || self.wraps_within(&extents) {
+        if first > last || self.wraps() {
             return Bounds { low: [low, first], high: [high, last] };
         }
-        let [left, right] = self.columns(&if own == rows { extents } else { self.extents(rows) });
-        let within = |x: i64| x.clamp(i64::from(i32::MIN), i64::from(i32::MAX)) as i32;
-        Bounds { low: [low.max(within(left)), first], high: [high.min(within(right)), last] }
+        Tame(*self).bounds()
     }
 
     #[inline]
     fn touches(&self, pixels: &Bounds) -> bool {
-        let pixels = pixels.intersect(&self.scissor);
+        let shared = pixels.intersect(&self.scissor);
         let [first, last] = self.rows();
+        let rows = [shared.low[1].max(first), shared.high[1].min(last)];
+        if shared.is_empty() || rows[0] > rows[1] {
+            return false;
+        }
+        self.wraps() || Tame(*self).touches(pixels)
+    }
+}
+
+/// A triangle that has rows, and of which it is known that columns along its edges do not wrap around.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Tame(pub Edges);
+
+impl Coverage for Tame {
+    #[inline(always)]
+    fn bounds(&self) -> Bounds {
+        let rows @ [first, last] = self.0.rows();
+        let [low, high] = [self.0.scissor.low[0], self.0.scissor.high[0]];
+        let [left, right] = self.0.columns(&self.0.extents(rows));
+        let within = |x: i64| x.clamp(i64::from(i32::MIN), i64::from(i32::MAX)) as i32;
+        Bounds { low: [low.max(within(left)), first], high: [high.min(within(right)), last] }
+    }
+
+    #[inline(always)]
+    fn touches(&self, pixels: &Bounds) -> bool {
+        let pixels = pixels.intersect(&self.0.scissor);
+        let [first, last] = self.0.rows();
         let rows = [pixels.low[1].max(first), pixels.high[1].min(last)];
         if pixels.is_empty() || rows[0] > rows[1] {
             return false;
         }
-        if self.wraps() {
-            return true;
-        }
-        let [left, right] = self.columns(&self.extents(rows));
+        let [left, right] = self.0.columns(&self.0.extents(rows));
         left.max(pixels.low[0].into()) <= right.min(pixels.high[0].into())
     }
 }

@@ -20,10 +20,12 @@
 //! | `grid` | tiles, bins, and where their bitmaps lie |
 //! | `coverage` | what binning asks of a primitive |
 //! | `edges` | triangles with sub-pixel edges: setup, spans, which tiles they touch |
+//! | `extents` | the bounds of sixteen triangles at once |
 //! | `half_planes` | triangles as three linear functions, as chips with weights have them: which tiles they touch |
 //! | `ops` | the arithmetic that pixel rules are written in, and its engines: a pixel, sixteen pixels, IR |
 //! | `tile_program` | pixel rules as programs of the IR that draw tiles (feature `ir`) |
 //! | `shade_program` | pixel rules in two halves: shading apart, in any order, then depth and blending in order (feature `ir`) |
+//! | `ahead` | memory that is wanted soon |
 //! | `cpu` | the bitmaps made on the CPU: what the programs must make |
 //! | `wgsl` | the programs, and functions for those who read the bitmaps |
 //! | `host` | the programs on a device (feature `host`) |
@@ -31,9 +33,11 @@
 //! Nothing here knows a chip. Whoever emulates one brings its pixel rules, as functions over [`ops::Ops`].
 #![deny(missing_docs)]
 
+mod ahead;
 mod coverage;
 pub mod cpu;
 pub mod edges;
+mod extents;
 mod grid;
 mod half_planes;
 #[cfg(feature = "host")]
@@ -45,6 +49,7 @@ pub mod shade_program;
 pub mod tile_program;
 pub mod wgsl;
 
+pub use ahead::fetch_ahead;
 pub use coverage::Coverage;
 pub use edges::Edges;
 pub use grid::{BIN, Bounds, Grid, TILE};

@@ -202,9 +202,9 @@ const BEHIND: usize = 16;
 /// Words of a tile's pixels and those behind.
 pub(crate) type TileWords = [i32; TILE_PIXELS + BEHIND];
 
-/// A square of a frame. Its rows begin with cache lines.
+/// A square of a frame. Its rows begin with cache lines: fields stay in this order.
 #[derive(Clone, Debug)]
-#[repr(align(64))]
+#[repr(C, align(64))]
 pub(crate) struct Tile {
     /// Colour in the lower half, depth in the upper, row by row.
     words: TileWords,

@@ -43,19 +43,35 @@ use fearless_simd::i32x8;
 
 #[cfg(target_arch = "x86_64")]
 mod x86 {
-    use std::arch::x86_64::{__m256i, __m512i, _mm256_mulhi_epi16, _mm512_mulhi_epi16};
+    use std::arch::asm;
+    use std::arch::x86_64::{__m256i, __m512i};
 
+    // By name: compilers take the intrinsics for products of 32 bits that are shifted, and where they know a sign no longer
+    // find the instruction for them.
     fearless_simd::kernel!(
         #[inline(always)]
         pub(super) fn high_512(avx512: Avx512, a: __m512i, b: __m512i) -> __m512i {
-            _mm512_mulhi_epi16(a, b)
+            let high;
+            // SAFETY: the processor has AVX-512 BW, of which there is a token; the instruction reads and writes these
+            // registers only.
+            unsafe {
+                asm!("vpmulhw {}, {}, {}", lateout(zmm_reg) high, in(zmm_reg) a, in(zmm_reg) b,
+                    options(pure, nomem, nostack, preserves_flags));
+            }
+            high
         }
     );
 
     fearless_simd::kernel!(
         #[inline(always)]
         pub(super) fn high_256(avx2: Avx2, a: __m256i, b: __m256i) -> __m256i {
-            _mm256_mulhi_epi16(a, b)
+            let high;
+            // SAFETY: the same with AVX2.
+            unsafe {
+                asm!("vpmulhw {}, {}, {}", lateout(ymm_reg) high, in(ymm_reg) a, in(ymm_reg) b,
+                    options(pure, nomem, nostack, preserves_flags));
+            }
+            high
         }
     );
 }

@@ -95,7 +95,15 @@ impl<S: Simd> Ops for Lanes<'_, S> {
         fn fabs(a: f32x16<S>) -> f32x16<S> { |simd| a.abs() }
         fn fless(a: f32x16<S>, b: f32x16<S>) -> mask32x16<S> { |simd| a.simd_lt(b) }
         fn to_float(a: i32x16<S>) -> f32x16<S> { |simd| a.to_float() }
-        fn round(a: f32x16<S>) -> i32x16<S> { |simd| a.round_ties_even().to_int_precise() }
+        fn round(a: f32x16<S>) -> i32x16<S> {
+            |simd| {
+                let whole = a.round_ties_even();
+                // What does not fit is this number on x86: then, and only then, it takes more than one instruction.
+                let fast: i32x16<S> = whole.to_int();
+                let beyond = fast.simd_eq(i32::MIN);
+                if is_x86(simd) && beyond.all_false() { fast } else { whole.to_int_precise() }
+            }
+        }
         fn bits(a: f32x16<S>) -> i32x16<S> { |simd| a.bitcast() }
         fn float_of_bits(a: i32x16<S>) -> f32x16<S> { |simd| a.bitcast() }
         fn select(when: mask32x16<S>, a: i32x16<S>, b: i32x16<S>) -> i32x16<S> { |simd| when.select(a, b) }

@@ -11,6 +11,7 @@ mod gather;
 mod high;
 mod lanes;
 mod pairs;
+mod rows;
 mod scalar;
 mod squares;
 
@@ -18,6 +19,7 @@ mod squares;
 pub use emit::Emit;
 pub use lanes::{LANES, Lanes};
 pub use pairs::Pairs;
+pub use rows::FromRow;
 pub use scalar::Scalar;
 
 /// A closure that is always inlined. One that is not is compiled without the processor's extensions, and each operation of

@@ -7,16 +7,16 @@
 //! |---|---|
 //! | `textures` | textures as tables of decoded texels |
 //! | `tile` | a tile: its primitives one after the other |
-//! | `spans` | what opaque primitives cover, and their tests |
+//! | `quads` | primitives in groups of four times four pixels |
+//! | `depth_tests` | depth and stencil tests of opaque primitives |
 //! | `opaque` | pixels of opaque primitives that are tested and not yet shaded |
-//! | `painter` | those pixels in groups, of any rows and of two primitives, and their colours |
+//! | `painter` | those pixels in groups, of any rows and of primitives of a block, and their colours |
 //! | `usual` | what most pixels are shaded with, as constants |
-//! | `quads` | spans of other primitives, cut up for groups that are tested, shaded and blended at once |
 
+mod depth_tests;
 mod opaque;
 mod painter;
 mod quads;
-mod spans;
 mod textures;
 mod tile;
 mod usual;
@@ -28,7 +28,9 @@ use crate::rules::STATE_WORDS;
 use fearless_simd::Level;
 use fearless_simd::prelude::*;
 use opaque::Waiting;
+use quads::Quads;
 use rayon::prelude::*;
+use std::convert::identity;
 use textures::Textures;
 use xenoglot_raster::cpu::{self, Tiles};
 use xenoglot_raster::{Bounds, Edges, Grid, inlined};
@@ -64,30 +66,38 @@ struct Source<'a> {
 
 /// Buffers for drawing a tile, which threads keep.
 #[derive(Default)]
-struct Scratch<'a> {
+struct Scratch {
     /// The tile's primitives.
-    numbers: Vec<usize>,
-    waiting: Waiting<'a>,
+    numbers: Vec<u32>,
+    quads: Quads,
+    waiting: Waiting,
 }
 
 impl<'a> Source<'a> {
     /// The numbers of a tile's primitives, in drawing order.
-    fn numbers(&self, at: [u32; 2], out: &mut Vec<usize>) {
+    fn numbers(&self, at: [u32; 2], out: &mut Vec<u32>) {
         out.clear();
         for (first, tiles) in self.chunks {
-            out.extend(tiles.primitives(at[0], at[1]).map(|number| first + number as usize));
+            tiles.primitives(at[0], at[1]).for_each(|number| out.push(*first as u32 + number));
         }
     }
 
-    /// A primitive: edges, primitive, state.
+    /// A primitive and the number of its state.
     #[inline(always)]
-    fn primitive(&self, number: usize) -> Option<(Edges, &'a Primitive, &'a [u32; STATE_WORDS])> {
-        let (primitive, state) = self.draw.primitive(number)?;
-        Some((
-            primitive.edges_within(*self.scissors.get(state)?),
-            primitive,
-            self.textures.states.get(state)?,
-        ))
+    fn primitive(&self, number: u32) -> Option<(&'a Primitive, usize)> {
+        self.draw.primitive(number as usize)
+    }
+
+    /// A primitive's edges.
+    #[inline(always)]
+    fn edges(&self, primitive: &Primitive, state: usize) -> Edges {
+        primitive.edges_within(self.scissors.get(state).copied().unwrap_or_default())
+    }
+
+    /// A state as words.
+    #[inline(always)]
+    fn state(&self, number: usize) -> &'a [u32; STATE_WORDS] {
+        self.textures.states.get(number).unwrap_or(&[0; STATE_WORDS])
     }
 }
 
@@ -122,11 +132,8 @@ impl Engine {
                 .step_by(self.chunk)
                 .map(|first| {
                     let part = draw.part(first..first.saturating_add(self.chunk));
-                    let edges = part.iter().map(inlined!(|(primitive, state, _): (&Primitive, u16, _)| {
-                        let scissor = scissors.get(usize::from(state)).copied().unwrap_or_default();
-                        primitive.edges_within(scissor)
-                    }));
-                    (first, cpu::bin(&Grid { primitives: part.len() as u32, ..grid }, edges))
+                    let grid = Grid { primitives: part.len() as u32, ..grid };
+                    (first, self.bin(&part, &grid, &scissors))
                 })
                 .collect();
             let source = Source {
@@ -149,6 +156,26 @@ impl Engine {
         }
     }
 
+    /// Bins primitives, whose states may draw the pixels of `scissors`.
+    fn bin(&self, part: &Draw<'_>, grid: &Grid, scissors: &[Bounds]) -> Tiles {
+        let edges = identity(inlined!(|number: usize| {
+            let Some((primitive, state)) = part.primitive(number) else { return Edges::default() };
+            primitive.edges_within(scissors.get(state).copied().unwrap_or_default())
+        }));
+        #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
+        {
+            if let Some(simd) = self.level.as_avx512() {
+                return simd.vectorize(inlined!(|| cpu::bin_edges(simd, grid, edges)));
+            }
+            if let Some(simd) = self.level.as_avx2() {
+                return simd.vectorize(inlined!(|| cpu::bin_edges(simd, grid, edges)));
+            }
+            cpu::bin(grid, (0..part.len()).map(edges))
+        }
+        #[cfg(not(any(target_arch = "x86", target_arch = "x86_64")))]
+        fearless_simd::dispatch!(Level::baseline(), simd => cpu::bin_edges(simd, grid, edges))
+    }
+
     /// The states of a draw, with tables where tiles are drawn sixteen pixels at once.
     fn textures(&self, draw: &Draw<'_>, memory: &[u16]) -> Textures {
         #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
@@ -166,13 +193,7 @@ impl Engine {
     }
 
     /// Draws into a tile. The code is large: of the x86 extensions it has those of sixteen and of eight lanes.
-    fn draw_tile<'a>(
-        &self,
-        tile: &mut Tile,
-        origin: [i32; 2],
-        source: &Source<'a>,
-        scratch: &mut Scratch<'a>,
-    ) {
+    fn draw_tile(&self, tile: &mut Tile, origin: [i32; 2], source: &Source<'_>, scratch: &mut Scratch) {
         #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
         {
             if let Some(simd) = self.level.as_avx512() {
@@ -187,7 +208,7 @@ impl Engine {
 }
 
 /// With what every processor of the architecture has; on x86 that is too narrow for sixteen lanes.
-fn baseline<'a>(tile: &mut Tile, origin: [i32; 2], source: &Source<'a>, scratch: &mut Scratch<'a>) {
+fn baseline(tile: &mut Tile, origin: [i32; 2], source: &Source<'_>, scratch: &mut Scratch) {
     #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
     tile::draw_pixels(tile, origin, source, &scratch.numbers);
     #[cfg(not(any(target_arch = "x86", target_arch = "x86_64")))]

@@ -2,154 +2,212 @@
 //!
 //! What opaque primitives do to depth and stencil does not depend on their colours, so a tile's primitives are tested first,
 //! and each pixel has the number of the last one that is drawn there in place of its colour. When the tile is done, or a
-//! primitive comes that reads colours, what is left of each primitive is shaded, sixteen pixels at once from wherever they
-//! are: hidden pixels cost no texels, and pieces of a triangle share a group.
+//! primitive comes that reads colours, what is left of them is shaded, sixteen pixels at once from wherever they are: hidden
+//! pixels cost no texels. A pixel is left of a group where the group was drawn and its primitive's number still stands.
+//!
+//! Primitives of a state are in blocks of sixteen, attribute by attribute, so that an engine of sixteen lanes takes an
+//! attribute of sixteen pixels with one permutation, whichever of the block's primitives they belong to.
 
-use super::painter::Painter;
-use crate::frame::{TILE, TileWords};
+use super::painter::{Group, PLACE, Painter};
+use super::quads::{self, GROUP, GROUPS};
+use crate::frame::{TILE_PIXELS, TileWords};
 use crate::primitive::Primitive;
-use crate::rules::{ATTRIBUTE_WORDS, STATE_WORDS, attribute_words};
-use fearless_simd::i32x16;
+use crate::rules::{ATTRIBUTE_WORDS, STATE_WORDS, put_attributes};
+use fearless_simd::mask32x16;
 use fearless_simd::prelude::*;
+use xenoglot_raster::inlined;
 use xenoglot_raster::ops::{LANES, Lanes};
 
-/// Primitives that may wait.
-const MOST: usize = 4096;
-/// No run.
+/// Primitives of a block.
+const BLOCK: usize = LANES;
+/// Blocks of primitives that may wait.
+const MOST: usize = 256;
+/// Groups that may wait: those of two lists behind those that are found to be too many.
+const MOST_GROUPS: usize = 16 * GROUPS;
+/// No block.
 const NONE: u16 = u16::MAX;
 
-/// Pixels of a row with the same primitive.
-#[derive(Clone, Copy, Debug, Default)]
-struct Run {
-    /// Place of the first one in the tile.
-    place: u16,
+/// Primitives of a state. Entries that no primitive has yet are of any value. Each attribute is a cache line.
+#[derive(Clone, Debug)]
+#[repr(C, align(64))]
+pub struct Block {
+    /// The attributes, each of all primitives.
+    pub attributes: [[u32; BLOCK]; ATTRIBUTE_WORDS],
+    /// The number of their state.
+    state: usize,
     /// How many there are.
-    length: u16,
-    /// The next run of the primitive.
-    next: u16,
+    len: usize,
+}
+
+/// Pixels that wait for the primitives of a block.
+#[derive(Clone, Copy, Debug)]
+struct Part {
+    block: usize,
+    /// First pixel in [`Waiting::pixels`], and the one behind the last.
+    pixels: [usize; 2],
 }
 
 /// The pixels of a tile that wait for their colours.
 #[derive(Debug)]
-pub struct Waiting<'a> {
-    /// A bit for each pixel of each row.
-    rows: [u64; TILE as usize],
-    /// The attributes of the primitives; pixels have the numbers of their places here.
-    attributes: Vec<[u32; ATTRIBUTE_WORDS]>,
-    /// Their states.
-    states: Vec<&'a [u32; STATE_WORDS]>,
-    /// The first run of each of them.
-    heads: Vec<u16>,
-    runs: Vec<Run>,
+pub struct Waiting {
+    /// Blocks; those from `used` on are room.
+    blocks: Vec<Block>,
+    used: usize,
+    /// The block of each state that the next primitive is added to.
+    open: Vec<u16>,
+    /// The quads of groups of which a pixel was drawn, and a bit for each pixel that was.
+    quads: Vec<[u32; GROUP]>,
+    drawn: Vec<u16>,
+    /// How many groups there are.
+    len: usize,
+    /// Parts of the pixels.
+    parts: Vec<Part>,
+    /// The pixels that are left: the place in the tile, then the lane of the primitive in its block.
+    pixels: Vec<i32>,
 }
 
-impl Default for Waiting<'_> {
+impl Default for Waiting {
     fn default() -> Self {
         Waiting {
-            rows: [0; TILE as usize],
-            attributes: Vec::new(),
-            states: Vec::new(),
-            heads: Vec::new(),
-            runs: Vec::new(),
+            blocks: Vec::with_capacity(MOST / 8),
+            used: 0,
+            open: Vec::new(),
+            quads: Vec::new(),
+            drawn: Vec::new(),
+            len: 0,
+            parts: Vec::new(),
+            pixels: vec![0; TILE_PIXELS + LANES],
         }
     }
 }
 
-impl<'a> Waiting<'a> {
+impl Waiting {
     /// Whether no primitive waits.
     #[inline(always)]
     pub fn is_empty(&self) -> bool {
-        self.states.is_empty()
+        self.used == 0
     }
 
-    /// Whether no more may wait.
+    /// Whether no more may wait than those whose groups are in a list.
     #[inline(always)]
     pub fn is_full(&self) -> bool {
-        self.states.len() == MOST
+        self.used == MOST || self.len > MOST_GROUPS - 2 * GROUPS
     }
 
-    /// Lets a primitive wait. Its pixels have this number in place of their colours.
+    /// Lets a primitive of the state with a number wait. Its pixels have the result in place of their colours.
     #[inline(always)]
-    pub fn push(&mut self, primitive: &Primitive, state: &'a [u32; STATE_WORDS]) -> i32 {
-        self.attributes.push(attribute_words(primitive));
-        self.states.push(state);
-        self.states.len() as i32 - 1
+    pub fn push(&mut self, primitive: &Primitive, state: usize) -> u16 {
+        let open = self.open.get(state).copied().unwrap_or(NONE);
+        let mut number = usize::from(open);
+        if self.blocks.get(number).is_none_or(|block| block.len == BLOCK) {
+            number = self.add_block(state);
+        }
+        let Some(block) = self.blocks.get_mut(number) else { return 0 };
+        let lane = block.len % BLOCK;
+        put_attributes(primitive, inlined!(|number: usize, word: u32| block.attributes[number][lane] = word));
+        block.len += 1;
+        (number * BLOCK + lane) as u16
     }
 
-    /// The attributes of the primitive with a number.
-    #[inline(always)]
-    pub fn attributes(&self, number: i32) -> Option<&[u32; ATTRIBUTE_WORDS]> {
-        self.attributes.get(number as usize)
+    /// Opens a block for a state.
+    #[inline(never)]
+    fn add_block(&mut self, state: usize) -> usize {
+        let number = self.used;
+        self.used += 1;
+        match self.blocks.get_mut(number) {
+            Some(block) => (block.state, block.len) = (state, 0),
+            None => self.blocks.push(Block { attributes: [[0; BLOCK]; ATTRIBUTE_WORDS], state, len: 0 }),
+        }
+        if self.open.len() <= state {
+            self.open.resize(state + 1, NONE);
+        }
+        self.open[state] = number as u16;
+        number
     }
 
-    /// Marks pixels of a row from a column on, a bit each.
+    /// The block and the lane of the primitive with a number.
     #[inline(always)]
-    pub fn mark(&mut self, row: usize, column: usize, pixels: u64) {
-        if let Some(row) = self.rows.get_mut(row) {
-            *row |= pixels << column;
+    pub fn primitive(&self, number: u16) -> Option<(&Block, usize)> {
+        let number = usize::from(number);
+        Some((self.blocks.get(number / BLOCK)?, number % BLOCK))
+    }
+
+    /// Makes room for the groups of a list.
+    #[inline(always)]
+    pub fn make_room(&mut self) {
+        if self.quads.len() < self.len + GROUPS {
+            let room = (2 * self.len + GROUPS).min(MOST_GROUPS);
+            self.quads.resize(room, [0; GROUP]);
+            self.drawn.resize(room, 0);
         }
     }
 
-    /// Finds the runs of each primitive.
+    /// Notes where a group was drawn, if anywhere.
     #[inline(always)]
-    fn find_runs<S: Simd>(&mut self, simd: S, words: &TileWords) {
-        self.runs.clear();
-        self.heads.clear();
-        self.heads.resize(self.states.len(), NONE);
-        for (row, waiting) in self.rows.iter_mut().enumerate().take(TILE as usize) {
-            let mut waiting = std::mem::take(waiting);
-            if waiting == 0 {
-                continue;
+    pub fn note(&mut self, quads: [u32; GROUP], pixels: u16) {
+        if let (Some(group), Some(drawn)) = (self.quads.get_mut(self.len), self.drawn.get_mut(self.len)) {
+            (*group, *drawn) = (quads, pixels);
+        }
+        self.len += usize::from(pixels != 0);
+    }
+
+    /// Finds the pixels that are left of the groups.
+    #[inline(always)]
+    fn find_pixels<S: Simd>(&mut self, o: &Lanes<'_, S>, words: &TileWords) {
+        let simd = o.simd();
+        self.parts.clear();
+        let (mut len, mut start, mut block) = (0, 0, usize::MAX);
+        for (quads, &drawn) in self.quads.iter().zip(&self.drawn).take(self.len) {
+            let group = quads::Group::new(simd, quads);
+            let number = i32::from(group.number());
+            if number as usize / BLOCK != block {
+                if len != start {
+                    self.parts.push(Part { block, pixels: [start, len] });
+                }
+                (start, block) = (len, number as usize / BLOCK);
             }
-            let first = row * TILE as usize;
-            let Some(line) = words.get(first..=first + TILE as usize) else { continue };
-            let mut last = !(waiting >> 1);
-            for (i, here) in line.as_chunks::<LANES>().0.iter().take(TILE as usize / LANES).enumerate() {
-                let Some(next) = line.get(i * LANES + 1..).and_then(|line| line.first_chunk::<LANES>())
-                else {
-                    continue;
-                };
-                let (here, next) = (i32x16::load_array(simd, *here), i32x16::load_array(simd, *next));
-                let differs = !((here ^ next) & 0xffff).simd_eq(0);
-                last |= differs.to_bitmask() << (i * LANES);
+            let here = group.load(simd, words) & 0xffff;
+            let left = here.simd_eq(number) & mask32x16::from_bitmask(simd, drawn.into());
+            let lane = number % BLOCK as i32;
+            let pixels = (group.places(simd) + (lane << PLACE)).compress(left);
+            if let Some(room) = self.pixels.get_mut(len..).and_then(|room| room.first_chunk_mut()) {
+                pixels.store_array(room);
             }
-            while waiting != 0 {
-                let start = waiting.trailing_zeros();
-                let end = (last & u64::MAX << start).trailing_zeros();
-                waiting &= u64::MAX.checked_shl(end + 1).unwrap_or(0);
-                let number = line.get(start as usize).map_or(0, |&word| word as u16);
-                let Some(head) = self.heads.get_mut(usize::from(number)) else { continue };
-                let place = first as u16 + start as u16;
-                let run = Run { place, length: (end - start + 1) as u16, next: *head };
-                *head = self.runs.len() as u16;
-                self.runs.push(run);
-            }
+            len += left.to_bitmask().count_ones() as usize;
+        }
+        if len != start {
+            self.parts.push(Part { block, pixels: [start, len] });
         }
     }
 
     /// Shades all that wait. The first pixel of the tile is `origin`.
     #[inline(always)]
-    pub fn shade<S: Simd>(&mut self, o: &Lanes<'_, S>, words: &mut TileWords, origin: [i32; 2]) {
-        self.find_runs(o.simd(), words);
-        let columns = i32x16::load_array(o.simd(), std::array::from_fn(|lane| lane as i32));
+    pub fn shade<S: Simd>(
+        &mut self,
+        o: &Lanes<'_, S>,
+        words: &mut TileWords,
+        origin: [i32; 2],
+        states: &[[u32; STATE_WORDS]],
+    ) {
+        self.find_pixels(o, words);
         let mut painter = Painter::new(o, words, origin);
-        for ((&state, &head), attributes) in self.states.iter().zip(&self.heads).zip(&self.attributes) {
-            let mut run = head;
-            if run == NONE {
-                continue;
-            }
-            painter.begin(attributes, state);
-            while let Some(&Run { mut place, mut length, next }) = self.runs.get(usize::from(run)) {
-                while length != 0 {
-                    let some = length.min(LANES as u16);
-                    painter.add(columns + i32::from(place), some.into());
-                    (place, length) = (place + some, length - some);
-                }
-                run = next;
+        for &Part { block, pixels: [mut at, end] } in &self.parts {
+            let Some(block) = self.blocks.get(block) else { continue };
+            let Some(state) = states.get(block.state) else { continue };
+            while at < end {
+                let Some(pixels) = self.pixels.get(at..).and_then(|pixels| pixels.first_chunk()) else {
+                    break;
+                };
+                painter.add(Group { state, attributes: &block.attributes, pixels, len: LANES.min(end - at) });
+                at += LANES;
             }
         }
-        painter.paint();
-        self.attributes.clear();
-        self.states.clear();
+        painter.finish();
+        for block in self.blocks.iter().take(self.used) {
+            if let Some(open) = self.open.get_mut(block.state) {
+                *open = NONE;
+            }
+        }
+        (self.used, self.len) = (0, 0);
     }
 }

@@ -22,7 +22,7 @@ pub use setting::{Fact, Setting, choose};
 pub use texture::{DECODED, decoded};
 pub use values::{
     ATTRIBUTE_WORDS, Key, STATE_WORDS, StateValues, Values, attribute_words, known_key, loaded_key,
-    set_decoded, state_words,
+    put_attributes, set_decoded, state_words,
 };
 pub use variant::Variant;
 
@@ -152,6 +152,8 @@ fn color<O: Ops>(
     z: impl FnOnce(&mut O) -> O::Int,
 ) -> (Pairs<O::Int>, Fact<O::Bool>) {
     let Values { key, state, attributes } = values;
+    // Before the texel: an engine has few registers, and of twelve attributes two words are left.
+    let color = interpolate::color(o, attributes, weights);
     let sampled = key.combiner.has(o, combiner::SAMPLE);
     let texel = choose(
         o,
@@ -170,7 +172,6 @@ fn color<O: Ops>(
             Fact::Depends(o.not(killed))
         }
     };
-    let color = interpolate::color(o, attributes, weights);
     let color = combine::combine(o, key, state, texel, color);
     let fog = key.fog.has(o, 255);
     let color = choose(

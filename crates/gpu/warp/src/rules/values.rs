@@ -100,22 +100,27 @@ pub struct Values<O: Ops> {
     pub attributes: Attributes<O>,
 }
 
-/// What is interpolated over a primitive, as words: the origin, then floats.
+/// What is interpolated over a primitive, as words: the origin, then floats. `put` gets each with its number.
+#[inline(always)]
+pub fn put_attributes(primitive: &Primitive, mut put: impl FnMut(usize, u32)) {
+    let Primitive { x, y, u, v, w, color, z, dx, dy, offset, .. } = primitive;
+    put(0, (x[0] >> 16) as u32);
+    put(1, i32::from(y[0]) as u32);
+    each!([(2, u), (5, v), (8, w), (11, z)], (first, values) => {
+        each!([0, 1, 2], i => put(first + i, values[i].to_bits()))
+    });
+    each!([(14, dx), (16, dy)], (first, values) => each!([0, 1], i => put(first + i, values[i].to_bits())));
+    each!([0, 1], axis => put(18 + axis, f32::from(offset[axis]).to_bits()));
+    each!([0, 1, 2], vertex => each!([0, 1, 2, 3], channel => {
+        put(COLORS + 4 * vertex + channel, f32::from(color[vertex][channel]).to_bits());
+    }));
+}
+
+/// The same as an array.
 #[inline]
 pub fn attribute_words(primitive: &Primitive) -> [u32; ATTRIBUTE_WORDS] {
-    let Primitive { x, y, u, v, w, color, z, dx, dy, offset, .. } = primitive;
-    let ([u0, u1, u2], [v0, v1, v2], [w0, w1, w2], [z0, z1, z2]) = (*u, *v, *w, *z);
-    let [offset_u, offset_v] = offset.map(f32::from);
     let mut words = [0; ATTRIBUTE_WORDS];
-    let (head, colors) = words.split_at_mut(COLORS);
-    let floats =
-        [u0, u1, u2, v0, v1, v2, w0, w1, w2, z0, z1, z2, dx[0], dx[1], dy[0], dy[1], offset_u, offset_v];
-    let (origin, rest) = head.split_at_mut(2);
-    origin.copy_from_slice(&[(x[0] >> 16) as u32, i32::from(y[0]) as u32]);
-    rest.copy_from_slice(&floats.map(f32::to_bits));
-    for (word, channel) in colors.iter_mut().zip(color.as_flattened()) {
-        *word = f32::from(*channel).to_bits();
-    }
+    put_attributes(primitive, inlined!(|number: usize, word: u32| words[number] = word));
     words
 }
 
