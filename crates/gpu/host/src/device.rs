@@ -17,6 +17,9 @@ pub const DEVICE_VARIABLE: &str = "XENOGLOT_VULKAN_DEVICE";
 /// Storage buffers that programs may use: WebGPU's default.
 const STORAGE_BUFFERS: u32 = 8;
 
+/// How long an error waits for the work of a device that may be lost.
+const LAST_WORK: Duration = Duration::from_secs(1);
+
 /// Bytes of a cache that nobody handed in. Programs that are used are held by who uses them.
 const MEMORY: u64 = 16 << 20;
 
@@ -276,8 +279,9 @@ impl Device {
 
     /// An error of a device that is still there; else that it is lost, which makes any call fail in some way.
     pub(crate) fn lost_or(&self, error: Error) -> Error {
-        // The message that it is lost may not have been taken yet.
-        let _ = self.raw.poll(wgpu::PollType::Poll);
+        // The message that it is lost comes with a poll, once what was submitted before is done: an error may well wait.
+        let timeout = Some(LAST_WORK.min(Duration::from_secs(self.timeout_s)));
+        let _ = self.raw.poll(wgpu::PollType::Wait { submission_index: None, timeout });
         self.lost.get().map_or(error, |reason| Error::Lost(reason.clone()))
     }
 

@@ -1,6 +1,6 @@
-//! Memory that is wanted soon.
+//! Prefetching.
 
-/// Lets the processor fetch a value that is read soon, where it has an instruction for it.
+/// Prefetches a value into the caches, on processors that have an instruction for it.
 #[inline(always)]
 pub fn fetch_ahead<T>(value: &T) {
     #[cfg(target_arch = "x86_64")]

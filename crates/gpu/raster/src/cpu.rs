@@ -36,7 +36,7 @@ pub fn bin<C: Coverage + Copy>(grid: &Grid, primitives: impl IntoIterator<Item =
     Tiles { grid: *grid, words: marks.words }
 }
 
-/// The same bitmaps for triangles, sixteen at once: those of `edges` of each number below the grid's.
+/// [`bin`] for the triangles that `edges` gives by number, sixteen at once.
 #[inline(always)]
 pub fn bin_edges<S: Simd>(simd: S, grid: &Grid, edges: impl Fn(usize) -> Edges) -> Tiles {
     let mut marks = Marks::new(grid);
@@ -56,7 +56,7 @@ pub fn bin_edges<S: Simd>(simd: S, grid: &Grid, edges: impl Fn(usize) -> Edges) 
                     let whole = edges.bounds();
                     let bounds = whole.intersect(&frame);
                     let [low, high] = [bounds.low, bounds.high].map(|corner| corner.map(|at| at >> shift));
-                    // Where there are two tiles side by side each has an end of the triangle.
+                    // Of two tiles side by side, each has an end of the triangle: no test is needed.
                     if whole == bounds && low[1] == high[1] && low[0] + 1 == high[0] {
                         marks.touch(low.map(|at| at as u32), number);
                         marks.touch(high.map(|at| at as u32), number);
@@ -96,7 +96,7 @@ impl Marks {
         self.touch_tile((y * self.columns + x) as usize, primitive);
     }
 
-    /// The same with the tile's number, row by row.
+    /// [`Marks::touch`] by the tile's number, which counts row by row.
     #[inline(always)]
     fn touch_tile(&mut self, tile: usize, primitive: usize) {
         let base = tile * self.size;

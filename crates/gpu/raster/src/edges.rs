@@ -221,7 +221,8 @@ impl Coverage for Edges {
     }
 }
 
-/// A triangle that has rows, and of which it is known that columns along its edges do not wrap around.
+/// A triangle with at least one row, whose columns along the edges are known not to wrap around: bounds and tests need not
+/// look for that.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Tame(pub Edges);
 

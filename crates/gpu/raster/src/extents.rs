@@ -1,4 +1,4 @@
-//! The bounds of sixteen triangles at once: those of [`Edges`], bit for bit.
+//! The bounds of sixteen triangles at once, equal to [`Edges::bounds`] bit for bit.
 
 use crate::edges::{PIXEL, UP};
 #[cfg(test)]
@@ -13,7 +13,7 @@ use fearless_simd::{f32x16, i32x16, mask32x16};
 const WORDS: usize = 14;
 /// Columns whose magnitude, as floats have it, is below this fit 32 bits, as do their sums with [`UP`]: a little below 2^30.
 const FARTHEST: f32 = 1.07e9;
-/// Rows of triangles, in eighths, that are taken here.
+/// Vertices whose rows, in eighths of a pixel, are below this are handled here.
 const HIGHEST: i32 = 1 << 20;
 
 /// In place of a tile's number: the triangle covers nothing.
@@ -23,14 +23,14 @@ pub const MANY: i32 = -2;
 /// In place of a tile's number: columns along an edge may wrap around.
 pub const WRAPS: i32 = -3;
 
-/// Triangles side by side.
+/// Sixteen triangles, a lane each.
 #[derive(Debug)]
 pub struct Sixteen {
     words: [[i32; LANES]; WORDS],
 }
 
 impl Sixteen {
-    /// None yet: all are empty.
+    /// Sixteen empty triangles.
     #[inline(always)]
     pub fn new() -> Sixteen {
         Sixteen { words: [[0; LANES]; WORDS] }
@@ -47,8 +47,7 @@ impl Sixteen {
         }
     }
 
-    /// In which tile of a grid each of them is: the tile's number, row by row; [`NOWHERE`]; [`MANY`] if it may be in more than
-    /// one, or beyond the grid; or [`WRAPS`].
+    /// The tile of a grid that each triangle is in, counted row by row, or [`NOWHERE`], [`MANY`] or [`WRAPS`].
     #[inline(always)]
     pub fn tiles<S: Simd>(&self, simd: S, grid: &Grid) -> [i32; LANES] {
         let ([left, top, right, bottom], known) = self.bounds(simd);
@@ -66,13 +65,14 @@ impl Sixteen {
         known.select(tile, i32x16::splat(simd, WRAPS)).to_array()
     }
 
-    /// Their bounds, left, top, right, bottom, and of which they are known; others may wrap around.
+    /// The bounds of each triangle (left, top, right, bottom), and a mask of the triangles that have them: columns of the others
+    /// may wrap around.
     #[inline(always)]
     fn bounds<S: Simd>(&self, simd: S) -> ([i32x16<S>; 4], mask32x16<S>) {
         let words = self.words.map(|row| i32x16::load_array(simd, row));
         let [xa, xb, xc, sa, sb, sc, lo, mid, hi, flags, left, top, right, bottom] = words;
         let (x, slope) = ([xa, xb, xc], [sa, sb, sc]);
-        // The rows that an edge bounds are among those of its height, from where its column is known.
+        // An edge bounds rows within its height only, which begins where its column is given.
         let heights = [hi - lo, mid - lo, hi - mid];
         let near = each!([0, 1, 2], edge => {
             let (x, slope): (f32x16<S>, f32x16<S>) = (x[edge].to_float(), slope[edge].to_float());
@@ -102,7 +102,7 @@ impl Sixteen {
         ([left, first, right, last], known)
     }
 
-    /// The bounds of each, if they are known.
+    /// The bounds of each triangle, if they are known.
     #[cfg(test)]
     fn known_bounds<S: Simd>(&self, simd: S) -> [Option<Bounds>; LANES] {
         let (bounds, known) = self.bounds(simd);
@@ -122,7 +122,7 @@ mod tests {
     use fearless_simd::{Level, dispatch};
     use proptest::prelude::*;
 
-    /// Triangles of any vertices, and any numbers.
+    /// Triangles made from random vertices, and edges of random numbers.
     fn edges() -> impl Strategy<Value = Edges> {
         let at = || prop_oneof![0i32..700, -32768i32..=32767];
         let corner = || prop_oneof![-9i32..90, Just(-32768), Just(32767)];

@@ -25,7 +25,7 @@
 //! | `ops` | the arithmetic that pixel rules are written in, and its engines: a pixel, sixteen pixels, IR |
 //! | `tile_program` | pixel rules as programs of the IR that draw tiles (feature `ir`) |
 //! | `shade_program` | pixel rules in two halves: shading apart, in any order, then depth and blending in order (feature `ir`) |
-//! | `ahead` | memory that is wanted soon |
+//! | `ahead` | prefetching |
 //! | `cpu` | the bitmaps made on the CPU: what the programs must make |
 //! | `wgsl` | the programs, and functions for those who read the bitmaps |
 //! | `host` | the programs on a device (feature `host`) |

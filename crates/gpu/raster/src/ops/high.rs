@@ -46,13 +46,13 @@ mod x86 {
     use std::arch::asm;
     use std::arch::x86_64::{__m256i, __m512i};
 
-    // By name: compilers take the intrinsics for products of 32 bits that are shifted, and where they know a sign no longer
-    // find the instruction for them.
+    // As assembly: LLVM rewrites the intrinsics as shifted 32-bit products, and where it knows an operand's sign it does not
+    // find the instruction again, but emits some ten others.
     fearless_simd::kernel!(
         #[inline(always)]
         pub(super) fn high_512(avx512: Avx512, a: __m512i, b: __m512i) -> __m512i {
             let high;
-            // SAFETY: the processor has AVX-512 BW, of which there is a token; the instruction reads and writes these
+            // SAFETY: the token proves that the processor has AVX-512 BW; the instruction reads and writes these
             // registers only.
             unsafe {
                 asm!("vpmulhw {}, {}, {}", lateout(zmm_reg) high, in(zmm_reg) a, in(zmm_reg) b,

@@ -1,11 +1,11 @@
-//! Numbers of sixteen pixels from a row of sixteen, for which processors have permutations and the portable vectors names
-//! for bytes only.
+//! Look-ups in a table of sixteen numbers by lane. Processors have permutations for this; the portable vectors offer those of
+//! bytes only.
 
 use super::{LANES, Lanes};
 use fearless_simd::i32x16;
 use fearless_simd::prelude::*;
 
-/// Which number of a row each of sixteen pixels has.
+/// The index into a row of sixteen numbers that each lane looks up.
 #[derive(Clone, Copy, Debug)]
 pub struct FromRow<S: Simd> {
     simd: S,
@@ -13,7 +13,7 @@ pub struct FromRow<S: Simd> {
 }
 
 impl<S: Simd> Lanes<'_, S> {
-    /// Takes numbers from rows: of each pixel the one at the four lowest bits of `at`.
+    /// Look-ups in rows: each lane takes the number at the four lowest bits of its `at`.
     #[inline(always)]
     pub fn from_row(&self, at: i32x16<S>) -> FromRow<S> {
         FromRow { simd: self.simd(), at: at & (LANES as i32 - 1) }
@@ -21,7 +21,7 @@ impl<S: Simd> Lanes<'_, S> {
 }
 
 impl<S: Simd> FromRow<S> {
-    /// The numbers of a row.
+    /// Looks up each lane's number in a row.
     #[inline(always)]
     pub fn take(&self, row: &[u32; LANES]) -> i32x16<S> {
         let FromRow { simd, at } = *self;
@@ -50,7 +50,7 @@ impl<S: Simd> FromRow<S> {
     }
 }
 
-/// The same a number at a time.
+/// [`FromRow::take`] without vectors.
 #[inline(always)]
 fn portable(row: &[u32; LANES], at: [i32; LANES]) -> [i32; LANES] {
     at.map(|at| row[at as usize % LANES] as i32)
@@ -72,7 +72,7 @@ mod x86 {
         #[inline(always)]
         pub(super) fn taken_256(avx2: Avx2, low: __m256i, high: __m256i, at: __m256i) -> __m256i {
             let (low, high) = (_mm256_permutevar8x32_epi32(low, at), _mm256_permutevar8x32_epi32(high, at));
-            // Bit 3 chooses, where a blend has the sign.
+            // Bit 3 of the index chooses the half of the row; a blend looks at the sign bit.
             let upper = _mm256_castsi256_ps(_mm256_slli_epi32::<28>(at));
             let taken = _mm256_blendv_ps(_mm256_castsi256_ps(low), _mm256_castsi256_ps(high), upper);
             _mm256_castps_si256(taken)

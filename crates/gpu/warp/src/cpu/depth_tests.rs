@@ -32,7 +32,7 @@ pub fn test<S: Simd>(
     quads.clear();
 }
 
-/// The same with a state of this key.
+/// [`test`] of a state with this key.
 #[inline(always)]
 fn test_with<S: Simd>(
     o: &mut Lanes<'_, S>,
@@ -72,18 +72,18 @@ fn test_with<S: Simd>(
     }
 }
 
-/// Bits of usual depth tests: a test, and the new depth is stored.
+/// Depth bits of the usual states: a test, and the depth is stored.
 const LESS: u8 = DepthTest::Less as u8 | depth::WRITE;
 const LESS_EQUAL: u8 = DepthTest::LessEqual as u8 | depth::WRITE;
 
-/// Whether a state has this test of depths, and no stencil.
+/// Whether a state has this depth test and no stencil.
 #[inline(always)]
 fn is_usual<I>(key: &Key<I>, test: u8) -> bool {
     key.has_no_stencil()
         && matches!(key.depth, Setting::Known(byte) if byte & (depth::TEST | depth::WRITE) == test)
 }
 
-/// Such a state's key as a constant.
+/// The key of a state that [`is_usual`], its depth test and stencil as constants.
 #[inline(always)]
 fn usual<I>(key: Key<I>, test: u8) -> Key<I> {
     Key { depth: Setting::Known(test), stencil: Setting::Known(0), ..key }

@@ -18,20 +18,21 @@ use fearless_simd::prelude::*;
 use xenoglot_raster::inlined;
 use xenoglot_raster::ops::{LANES, Lanes};
 
-/// Primitives of a block.
+/// Primitives in a block.
 const BLOCK: usize = LANES;
 /// Blocks of primitives that may wait.
 const MOST: usize = 256;
-/// Groups that may wait: those of two lists behind those that are found to be too many.
+/// Groups of quads that may wait. A tile is shaded when fewer than two lists' groups have room left.
 const MOST_GROUPS: usize = 16 * GROUPS;
 /// No block.
 const NONE: u16 = u16::MAX;
 
-/// Primitives of a state. Entries that no primitive has yet are of any value. Each attribute is a cache line.
+/// Up to sixteen primitives of one state, attribute by attribute: each attribute is a cache line. Entries past `len` have any
+/// value.
 #[derive(Clone, Debug)]
 #[repr(C, align(64))]
 pub struct Block {
-    /// The attributes, each of all primitives.
+    /// Each attribute of all primitives.
     pub attributes: [[u32; BLOCK]; ATTRIBUTE_WORDS],
     /// The number of their state.
     state: usize,
@@ -50,19 +51,19 @@ struct Part {
 /// The pixels of a tile that wait for their colours.
 #[derive(Debug)]
 pub struct Waiting {
-    /// Blocks; those from `used` on are room.
+    /// Blocks; from `used` on they are free.
     blocks: Vec<Block>,
     used: usize,
     /// The block of each state that the next primitive is added to.
     open: Vec<u16>,
-    /// The quads of groups of which a pixel was drawn, and a bit for each pixel that was.
+    /// Quads of the groups that drew a pixel, and a bit for each pixel that was drawn.
     quads: Vec<[u32; GROUP]>,
     drawn: Vec<u16>,
     /// How many groups there are.
     len: usize,
     /// Parts of the pixels.
     parts: Vec<Part>,
-    /// The pixels that are left: the place in the tile, then the lane of the primitive in its block.
+    /// The pixels left to shade: place in the tile, then lane of the primitive in its block.
     pixels: Vec<i32>,
 }
 
@@ -88,13 +89,13 @@ impl Waiting {
         self.used == 0
     }
 
-    /// Whether no more may wait than those whose groups are in a list.
+    /// Whether only the groups of the list at hand may still be added.
     #[inline(always)]
     pub fn is_full(&self) -> bool {
         self.used == MOST || self.len > MOST_GROUPS - 2 * GROUPS
     }
 
-    /// Lets a primitive of the state with a number wait. Its pixels have the result in place of their colours.
+    /// Adds a primitive of the state with a number. Its pixels are to have the result in place of their colours.
     #[inline(always)]
     pub fn push(&mut self, primitive: &Primitive, state: usize) -> u16 {
         let open = self.open.get(state).copied().unwrap_or(NONE);
@@ -142,7 +143,7 @@ impl Waiting {
         }
     }
 
-    /// Notes where a group was drawn, if anywhere.
+    /// Records the pixels that a group drew, if any.
     #[inline(always)]
     pub fn note(&mut self, quads: [u32; GROUP], pixels: u16) {
         if let (Some(group), Some(drawn)) = (self.quads.get_mut(self.len), self.drawn.get_mut(self.len)) {
@@ -151,7 +152,7 @@ impl Waiting {
         self.len += usize::from(pixels != 0);
     }
 
-    /// Finds the pixels that are left of the groups.
+    /// Finds the pixels whose last primitive is that of the group that drew them.
     #[inline(always)]
     fn find_pixels<S: Simd>(&mut self, o: &Lanes<'_, S>, words: &TileWords) {
         let simd = o.simd();

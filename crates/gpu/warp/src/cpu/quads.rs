@@ -17,9 +17,9 @@ pub const GROUP: usize = 4;
 const QUAD: i32 = 4;
 /// Quads of a list.
 const ROOM: usize = 2048;
-/// Quads of a primitive at most, and what is written behind the last one.
+/// Quads of a primitive at most, with room for the lanes written past the last one.
 const MOST: usize = TILE_PIXELS / QUAD as usize + LANES;
-/// Quads of a row that are looked for without asking whether there are any.
+/// Quads of a row that are made without a test for whether there are any.
 const PASSES: usize = 2;
 /// Bits of a quad: its first pixel's place in the tile, a bit for each pixel that is covered, the number of its primitive.
 const PLACE: u32 = 13;
@@ -36,7 +36,7 @@ const COLUMNS: [i32; LANES] = [0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 2, 3];
 /// Quads of a tile, in groups of one primitive each.
 #[derive(Debug)]
 pub struct Quads {
-    /// Quads, and room for what is written behind the last one.
+    /// Quads, and room for the lanes written past the last one.
     list: [u32; ROOM],
     len: usize,
 }
@@ -54,7 +54,7 @@ impl Quads {
         self.len == 0
     }
 
-    /// Whether those of another primitive may be added.
+    /// Whether the quads of another primitive have room.
     #[inline(always)]
     pub fn has_room(&self) -> bool {
         self.len <= ROOM - MOST
@@ -72,7 +72,7 @@ impl Quads {
         self.list.get(..self.len).unwrap_or_default().as_chunks().0.iter()
     }
 
-    /// Adds what the triangle with a number, below 2^15, covers of the tile whose first pixel is `origin`.
+    /// Adds the pixels that a triangle covers of the tile whose first pixel is `origin`. `number` is below 2^15.
     #[inline(always)]
     pub fn add<S: Simd>(&mut self, o: &mut Lanes<'_, S>, origin: [i32; 2], edges: &Edges, number: u16) {
         let simd = o.simd();
@@ -96,7 +96,7 @@ impl Quads {
             let places = (rows << TILE.trailing_zeros()) | i32::from(number) << NUMBER;
             for pass in 0.. {
                 let some = starts.simd_le(rights);
-                // How wide a small triangle is cannot be predicted: two passes are made of any.
+                // Processors cannot predict the width of small triangles: every one takes two passes.
                 if pass >= PASSES && some.all_false() {
                     break;
                 }
@@ -118,11 +118,11 @@ impl Quads {
     }
 }
 
-/// A group.
+/// A group of quads: sixteen pixels of one primitive.
 #[derive(Clone, Copy)]
 pub struct Group<S: Simd> {
     quads: [u32; GROUP],
-    /// Of each pixel, its quad.
+    /// The quad of each pixel.
     lanes: i32x16<S>,
 }
 
@@ -166,7 +166,7 @@ impl<S: Simd> Group<S> {
         self.quads.map(|quad| (quad & ((1 << PLACE) - 1)) as usize)
     }
 
-    /// Its words.
+    /// The pixels' words.
     #[inline(always)]
     pub fn load(&self, simd: S, words: &TileWords) -> i32x16<S> {
         let [a, b, c, d] = self.firsts().map(|at| {
@@ -176,7 +176,7 @@ impl<S: Simd> Group<S> {
         a.combine(b).combine(c.combine(d))
     }
 
-    /// Replaces its words. No pixel is in two quads of a group.
+    /// Stores the pixels' words. No pixel is in two quads of a group.
     #[inline(always)]
     pub fn store(&self, words: &mut TileWords, values: i32x16<S>) {
         let (low, high) = values.split();

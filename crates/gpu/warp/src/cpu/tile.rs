@@ -11,7 +11,7 @@ use std::hint::black_box;
 use xenoglot_raster::fetch_ahead;
 use xenoglot_raster::ops::{Lanes, Ops};
 
-/// How many primitives later those are that are fetched from memory.
+/// How many primitives ahead the next ones are prefetched.
 const AHEAD: usize = 6;
 
 /// Draws primitives into a tile, whose first pixel is `origin`.

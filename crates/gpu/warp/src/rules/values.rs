@@ -100,7 +100,7 @@ pub struct Values<O: Ops> {
     pub attributes: Attributes<O>,
 }
 
-/// What is interpolated over a primitive, as words: the origin, then floats. `put` gets each with its number.
+/// Gives `put` the words of a primitive's interpolated attributes with their numbers: the origin, then floats.
 #[inline(always)]
 pub fn put_attributes(primitive: &Primitive, mut put: impl FnMut(usize, u32)) {
     let Primitive { x, y, u, v, w, color, z, dx, dy, offset, .. } = primitive;
