@@ -5,7 +5,7 @@ use std::hint::black_box;
 use std::time::Duration;
 use xenoglot_interp::{Bindings as Reference, Interpreter, Limits as ReferenceLimits};
 use xenoglot_ir::Module;
-use xenoglot_native::{Bindings, Compiler, Limits};
+use xenoglot_native::{Bindings, Compiler, Limits, Tier};
 use xenoglot_opt::{Context, optimize};
 use xenoglot_pica_shader::asm::assemble;
 use xenoglot_pica_shader::bundled::SHADERS;
@@ -47,6 +47,9 @@ fn shaders() -> Vec<Shader> {
     ]
 }
 
+/// How thoroughly registers are allocated.
+const TIERS: [(&str, Tier); 2] = [("quick", Tier::Quick), ("thorough", Tier::Thorough)];
+
 /// Uniforms and inputs of ordinary size; the third attribute is bone indices.
 fn buffers() -> (Vec<u8>, Vec<u8>) {
     let mut rng = Rng::new(1);
@@ -70,9 +73,13 @@ fn compile(c: &mut Criterion) {
     let mut compiler = Compiler::new().expect("a host");
     for shader in shaders() {
         let insts = shader.module.entry_func().map_or(0, |f| f.inst_count());
-        group.bench_function(format!("{} ({} words, {insts} ops)", shader.name, shader.words), |b| {
-            b.iter(|| compiler.compile(black_box(&shader.module)).expect("compiles"));
-        });
+        for (tier_name, tier) in TIERS {
+            compiler.set_tier(tier);
+            let name = format!("{tier_name}, {} ({} words, {insts} ops)", shader.name, shader.words);
+            group.bench_function(name, |b| {
+                b.iter(|| compiler.compile(black_box(&shader.module)).expect("compiles"));
+            });
+        }
     }
     group.finish();
 }
@@ -84,14 +91,15 @@ fn vertices(c: &mut Criterion) {
     let mut group = c.benchmark_group("vertices");
     group.sample_size(20).measurement_time(Duration::from_secs(2)).warm_up_time(Duration::from_millis(500));
     group.throughput(Throughput::Elements(VERTICES.into()));
-    for shader in shaders() {
+    for (shader, (tier_name, tier)) in shaders().iter().flat_map(|s| TIERS.map(|tier| (s, tier))) {
+        compiler.set_tier(tier);
         let program = compiler.compile(&shader.module).expect("compiles");
         let mut bindings = Bindings::new();
         bindings.read(0, UNIFORM_BINDING, &uniforms).read(0, INPUT_BINDING, &inputs);
         bindings.write(0, STATE_BINDING, &mut state);
         let ran = program.run(&mut bindings, 0..VERTICES, &Limits::default()).expect("runs");
-        println!("{}: {} bytes of code, {ran:?}", shader.name, program.code_size());
-        group.bench_function(format!("native, {}", shader.name), |b| {
+        println!("{tier_name}, {}: {} bytes of code, {ran:?}", shader.name, program.code_size());
+        group.bench_function(format!("{tier_name}, {}", shader.name), |b| {
             b.iter(|| program.run(&mut bindings, 0..VERTICES, &Limits::default()).expect("runs"));
         });
     }
