@@ -67,7 +67,7 @@ macro_rules! ops {
             )*)*
         }
 
-        pub(super) const ROWS: &[OpInfo] = &[$($(OpInfo {
+        pub(super) static ROWS: &[OpInfo] = &[$($(OpInfo {
             op: Op::$op,
             name: $name,
             class: $class,
