@@ -202,8 +202,20 @@ fn release(version: &str) -> Option<Release> {
 mod tests {
     use super::*;
 
-    /// A module of nothing: `OpCapability Shader`, `OpMemoryModel Logical GLSL450`.
-    const EMPTY: [u32; 10] = [0x0723_0203, 0x0001_0000, 0, 1, 0, 2 << 16 | 17, 1, 3 << 16 | 14, 0, 1];
+    /// A compute shader that returns.
+    #[rustfmt::skip]
+    const EMPTY: [u32; 35] = [
+        // Magic number, SPIR-V 1.0, bound of 5 ids.
+        0x0723_0203, 0x0001_0000, 0, 5, 0,
+        // OpCapability Shader, OpMemoryModel Logical GLSL450
+        2 << 16 | 17, 1, 3 << 16 | 14, 0, 1,
+        // OpEntryPoint GLCompute %1 "main", OpExecutionMode %1 LocalSize 1 1 1
+        5 << 16 | 15, 5, 1, u32::from_le_bytes(*b"main"), 0, 6 << 16 | 16, 1, 17, 1, 1, 1,
+        // OpTypeVoid %2, OpTypeFunction %3 %2
+        2 << 16 | 19, 2, 3 << 16 | 33, 3, 2,
+        // OpFunction %2 %1 None %3, OpLabel %4, OpReturn, OpFunctionEnd
+        5 << 16 | 54, 2, 1, 0, 3, 2 << 16 | 248, 4, 1 << 16 | 253, 1 << 16 | 56,
+    ];
 
     #[test]
     fn modules_are_validated_and_disassembled() {
@@ -211,8 +223,8 @@ mod tests {
         assert!(tools.release() >= SINCE);
         assert_eq!(tools.validate(&EMPTY, "vulkan1.1"), Ok(()));
         assert!(tools.disassemble(&EMPTY).unwrap().contains("OpMemoryModel Logical GLSL450"));
-        let kernel = EMPTY.map(|word| if word == 2 << 16 | 17 { 2 << 16 | 18 } else { word });
-        assert!(tools.validate(&kernel, "vulkan1.1").is_err());
+        let unknown = EMPTY.map(|word| if word == 1 << 16 | 253 { 1 << 16 | 254 } else { word });
+        assert!(tools.validate(&unknown, "vulkan1.1").is_err());
         assert!(tools.validate(&[], "vulkan1.1").is_err());
         assert!(tools.disassemble(&EMPTY[..4]).is_err());
         assert!(tools.validate(&EMPTY, "vulkan\0").is_err());

@@ -22,7 +22,7 @@ fn run(options: &Options, first: u64, count: u64) {
     for seed in property::seeds(count).map(|seed| first + seed) {
         let mut module = generate(seed, options);
         promote(&mut module);
-        compiler.set_tier(if seed % 4 == 0 { Tier::Thorough } else { Tier::Quick });
+        compiler.set_tier(if seed % 16 == 0 { Tier::Thorough } else { Tier::Quick });
         let buffers = [bytes(&inputs(seed, options)), vec![0; 4 * output_words(options)]];
         match compare(&mut compiler, &module, &buffers, options.invocations, &format!("seed {seed}")) {
             Ok(ran) => {
