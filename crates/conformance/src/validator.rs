@@ -4,7 +4,7 @@
 use crate::report::Verdict;
 use std::io::{Result as IoResult, Write};
 use std::process::{Command, Output, Stdio};
-use xenoglot_testgen::spirv_tools::{Release, SpirvTools};
+use xenoglot_testgen::spirv_tools::{Release, SINCE, SpirvTools, release};
 
 /// Gives words to a program that reads all before it says anything.
 fn ask(program: &str, args: &[&str], words: &[u32]) -> IoResult<Output> {
@@ -62,40 +62,37 @@ fn needed(words: &[u32]) -> Option<Release> {
 
 /// Whether words are a valid module for Vulkan 1.3; unconfirmed where nobody, or only an old validator, can tell.
 pub fn validate(words: &[u32]) -> Verdict {
-    /// Releases from this one on know what is valid: those of 2023 take locations of patches for those of vertices.
-    const SINCE: Release = (2024, 1);
     let since = needed(words).unwrap_or(SINCE);
     match SpirvTools::find().filter(|tools| tools.release() >= since) {
         Some(tools) => match tools.validate(words, "vulkan1.3") {
             Ok(()) => Verdict::Passed,
             Err(e) => Verdict::Failed(format!("invalid SPIR-V: {e}")),
         },
-        None => by_program("spirv-val", words, since),
+        None => by_program(words, since),
     }
 }
 
 /// What `spirv-val` says. Releases before the one given are not believed when they refuse.
-fn by_program(program: &str, words: &[u32], since: Release) -> Verdict {
-    match ask(program, &["--target-env", "vulkan1.3", "-"], words) {
+fn by_program(words: &[u32], since: Release) -> Verdict {
+    const PROGRAM: &str = "spirv-val";
+    match ask(PROGRAM, &["--target-env", "vulkan1.3", "-"], words) {
         Ok(output) if output.status.success() => Verdict::Passed,
         Ok(output) => {
             let refusal = String::from_utf8_lossy(&output.stderr).trim().to_owned();
-            match release(program) {
+            match installed_release(PROGRAM) {
                 Some((year, number)) if (year, number) < since => {
                     Verdict::Unconfirmed(format!("spirv-val of {year}.{number}: {refusal}"))
                 }
                 _ => Verdict::Failed(format!("invalid SPIR-V: {refusal}")),
             }
         }
-        Err(e) => Verdict::Unconfirmed(format!("translated, but not validated: {program}: {e}")),
+        Err(e) => Verdict::Unconfirmed(format!("translated, but not validated: {PROGRAM}: {e}")),
     }
 }
 
 /// The program's release, as in `SPIRV-Tools v2023.1`.
-fn release(program: &str) -> Option<Release> {
+fn installed_release(program: &str) -> Option<Release> {
     let output = Command::new(program).arg("--version").output().ok()?;
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
-    let (year, rest) = text.split_once(" v")?.1.split_once('.')?;
-    let digits = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
-    Some((year.parse().ok()?, rest.get(..digits)?.parse().ok()?))
+    release(text.split_once(" v")?.1)
 }

@@ -1,5 +1,5 @@
-//! SPIRV-Tools' validator and disassembler, from its shared library: compiling it in takes minutes, and starting its programs
-//! takes longer than what they do.
+//! SPIRV-Tools' validator and disassembler, from its shared library: compiling it in takes minutes, and starting `spirv-val` for
+//! a module takes longer than validating it.
 //!
 //! The library is the file that `XENOGLOT_SPIRV_TOOLS` names, else the one that `./test.sh` installed, else the system's.
 //! Functions, structures and numbers are those of its header `libspirv.h`.
@@ -17,7 +17,7 @@ pub type Release = (u32, u32);
 pub const VARIABLE: &str = "XENOGLOT_SPIRV_TOOLS";
 
 /// Releases before this one refuse valid modules: they take locations of patches for those of vertices.
-const SINCE: Release = (2024, 1);
+pub const SINCE: Release = (2024, 1);
 
 /// `SPV_BINARY_TO_TEXT_OPTION_NO_HEADER` and `_FRIENDLY_NAMES`.
 const TEXT_OPTIONS: u32 = 1 << 5 | 1 << 6;
@@ -192,7 +192,7 @@ fn candidates() -> Vec<PathBuf> {
 }
 
 /// The release of a version string, such as `v2025.5` or `v2025.5-dev`.
-fn release(version: &str) -> Option<Release> {
+pub fn release(version: &str) -> Option<Release> {
     let (year, rest) = version.trim_start_matches('v').split_once('.')?;
     let digits = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
     Some((year.parse().ok()?, rest.get(..digits)?.parse().ok()?))

@@ -109,7 +109,8 @@ impl Compiler {
         })
     }
 
-    /// How much work goes into the programs that are compiled from now on; at first [`Tier::Quick`].
+    /// How much work goes into the programs that are compiled from now on; at first [`Tier::Quick`]. Of programs with two variants
+    /// only the optimistic one is compiled thoroughly.
     pub fn set_tier(&mut self, tier: Tier) {
         self.tier = tier;
     }

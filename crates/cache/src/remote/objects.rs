@@ -44,12 +44,12 @@ impl Objects {
         Objects::of(LocalFileSystem::new_with_prefix(folder).map_err(RemoteError::new)?)
     }
 
-    /// A bucket, which is there already.
+    /// A bucket, which is there already. Where the program has chosen no provider of TLS for rustls yet, it becomes ring.
     ///
     /// # Errors
     /// What it is called makes no sense. Whether it can be reached shows when it is asked.
     pub fn bucket(bucket: &Bucket) -> Result<Objects, RemoteError> {
-        // An error says that the program has chosen one already.
+        // Fails where the program has chosen a provider, which then stays.
         _ = rustls::crypto::ring::default_provider().install_default();
         let retry = RetryConfig { max_retries: 1, retry_timeout: PATIENCE, ..RetryConfig::default() };
         let client = ClientOptions::new()

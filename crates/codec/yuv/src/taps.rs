@@ -12,7 +12,7 @@ pub(crate) struct Taps {
     pub weights: [f32; TAPS],
 }
 
-/// The greatest whole number that is not greater. Places are far from the limits of integers.
+/// Rounds down. Places are far from the limits of `i64`.
 fn floor(place: f64) -> f64 {
     let whole = place as i64 as f64;
     if whole > place { whole - 1.0 } else { whole }

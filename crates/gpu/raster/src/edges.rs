@@ -198,6 +198,18 @@ fn slope(dx: i32, dy: i32) -> i32 {
     (n / d) as i32
 }
 
+impl Edges {
+    /// The part of a rectangle within the scissor, and the first and last of its rows that the triangle has; `None` where there
+    /// is no such row.
+    #[inline(always)]
+    fn shared(&self, pixels: &Bounds) -> Option<(Bounds, [i32; 2])> {
+        let pixels = pixels.intersect(&self.scissor);
+        let [first, last] = self.rows();
+        let rows = [pixels.low[1].max(first), pixels.high[1].min(last)];
+        (!pixels.is_empty() && rows[0] <= rows[1]).then_some((pixels, rows))
+    }
+}
+
 impl Coverage for Edges {
     #[inline(always)]
     fn bounds(&self) -> Bounds {
@@ -211,13 +223,7 @@ impl Coverage for Edges {
 
     #[inline]
     fn touches(&self, pixels: &Bounds) -> bool {
-        let shared = pixels.intersect(&self.scissor);
-        let [first, last] = self.rows();
-        let rows = [shared.low[1].max(first), shared.high[1].min(last)];
-        if shared.is_empty() || rows[0] > rows[1] {
-            return false;
-        }
-        self.wraps() || Tame(*self).touches(pixels)
+        self.shared(pixels).is_some() && (self.wraps() || Tame(*self).touches(pixels))
     }
 }
 
@@ -238,12 +244,7 @@ impl Coverage for Tame {
 
     #[inline(always)]
     fn touches(&self, pixels: &Bounds) -> bool {
-        let pixels = pixels.intersect(&self.0.scissor);
-        let [first, last] = self.0.rows();
-        let rows = [pixels.low[1].max(first), pixels.high[1].min(last)];
-        if pixels.is_empty() || rows[0] > rows[1] {
-            return false;
-        }
+        let Some((pixels, rows)) = self.0.shared(pixels) else { return false };
         let [left, right] = self.0.columns(&self.0.extents(rows));
         left.max(pixels.low[0].into()) <= right.min(pixels.high[0].into())
     }

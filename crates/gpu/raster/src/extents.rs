@@ -119,7 +119,8 @@ impl Sixteen {
 mod tests {
     use super::*;
     use crate::coverage::Coverage;
-    use fearless_simd::{Level, dispatch};
+    use crate::ops::levels;
+    use fearless_simd::dispatch;
     use proptest::prelude::*;
 
     /// Triangles made from random vertices, and edges of random numbers.
@@ -149,12 +150,7 @@ mod tests {
         ) {
             let grid = Grid { size, primitives: all.len() as u32, tile };
             let expected = crate::cpu::bin(&grid, &all);
-            let best = Level::new();
-            #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
-            let levels = [Some(best), best.as_avx2().map(Level::Avx2), Some(Level::baseline())];
-            #[cfg(not(any(target_arch = "x86", target_arch = "x86_64")))]
-            let levels = [Some(best)];
-            for level in levels.into_iter().flatten() {
+            for level in levels() {
                 let (tiles, known) = dispatch!(level, simd => {
                     let mut sixteen = Sixteen::new();
                     for (place, edges) in all.iter().take(LANES).enumerate() {

@@ -20,7 +20,7 @@ fn environment(version: Version) -> &'static str {
     }
 }
 
-/// Ends a test of listings where nothing is there to list.
+/// Skips a test of listings where there is no disassembler.
 #[macro_export]
 macro_rules! needs_spirv_tools {
     () => {
@@ -31,8 +31,10 @@ macro_rules! needs_spirv_tools {
 }
 
 pub fn disassemble(words: &[u32]) -> String {
-    let text = SpirvTools::find().map(|tools| tools.disassemble(words));
-    text.unwrap_or(Err("no library of SPIRV-Tools".to_owned())).unwrap_or_else(|e| e)
+    match SpirvTools::find() {
+        Some(tools) => tools.disassemble(words).unwrap_or_else(|e| e),
+        None => "no library of SPIRV-Tools".to_owned(),
+    }
 }
 
 /// Panics with the listing unless the words are valid.

@@ -317,15 +317,10 @@ impl Reader {
         around: usize,
         room: &'r mut [C],
     ) -> &'r [C] {
-        if let Some(codes) = self.in_place(channel, y, &columns, around) {
-            return codes;
-        }
-        let wanted = columns.len() + 2 * around;
-        Copying { reader: self, channel, y, columns, around, room: &mut *room }.call();
-        room.get(..wanted).unwrap_or_default()
+        self.read_by(channel, y, columns, around, room, |copying| copying.call())
     }
 
-    /// The same of the columns alone, copied by a function for all callers.
+    /// [`Reader::read`] without columns around; what has to be copied is copied by one function for all callers.
     #[inline(always)]
     pub(super) fn read_apart<'r, L: Lanes, C: Code>(
         self,
@@ -335,11 +330,25 @@ impl Reader {
         columns: Range<usize>,
         room: &'r mut [C],
     ) -> &'r [C] {
-        if let Some(codes) = self.in_place(channel, y, &columns, 0) {
+        self.read_by(channel, y, columns, 0, room, |copying| lanes.apart(copying))
+    }
+
+    /// [`Reader::read`], where `copy` does what has to be copied.
+    #[inline(always)]
+    fn read_by<'r, C: Code>(
+        self,
+        channel: &Channel<'r>,
+        y: usize,
+        columns: Range<usize>,
+        around: usize,
+        room: &'r mut [C],
+        copy: impl FnOnce(Copying<'_, C>),
+    ) -> &'r [C] {
+        if let Some(codes) = self.in_place(channel, y, &columns, around) {
             return codes;
         }
-        let wanted = columns.len();
-        lanes.apart(Copying { reader: self, channel, y, columns, around: 0, room: &mut *room });
+        let wanted = columns.len() + 2 * around;
+        copy(Copying { reader: self, channel, y, columns, around, room: &mut *room });
         room.get(..wanted).unwrap_or_default()
     }
 
@@ -361,7 +370,7 @@ impl Reader {
         channel.data.get(at..)?.get(..bytes).map(cast_slice)
     }
 
-    /// [`Copying`] of codes that are parts of words. There is one such function for all instruction sets, which have little for it.
+    /// [`Copying`] of codes that are parts of words: one function for all instruction sets, as none of them helps.
     #[inline(never)]
     fn unpack<C: Code>(
         self,
@@ -397,7 +406,7 @@ impl Reader {
     }
 }
 
-/// Codes that [`Reader::read`] does not find next to each other, put into `room`.
+/// Copies codes that do not lie next to each other in the frame into `room`.
 struct Copying<'a, C> {
     reader: Reader,
     channel: &'a Channel<'a>,
@@ -421,7 +430,7 @@ impl<C: Code> NullaryFnOnce for Copying<'_, C> {
         let end = (columns.end + around).min(channel.size[0]).max(start);
         let at = channel.offset + y * channel.pitch + start * channel.step;
         let data = channel.data.get(at..).unwrap_or_default();
-        // The first of a row is put where those before it belong, too.
+        // Columns before the first have its code.
         let skipped = (start + around).saturating_sub(columns.start);
         let loaded = (end - start).min(room.len() - skipped);
         C::gather(data, channel.step, &mut room[skipped..skipped + loaded]);

@@ -69,7 +69,7 @@ impl Factors {
     }
 }
 
-/// A number whose whole part is the nearest integer.
+/// Adds a half away from zero, so that truncation rounds to the nearest integer.
 fn nearest(number: f64) -> f64 {
     number + 0.5_f64.copysign(number)
 }

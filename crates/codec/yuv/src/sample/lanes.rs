@@ -11,7 +11,7 @@ pub trait Lanes: Copy {
     /// Sixteen singles.
     type Singles: Copy;
 
-    /// Does some work in a function of its own, which is compiled for the instructions: once, however many places it is called from.
+    /// Does work in a function of its own, compiled for these instructions once for all callers.
     fn apart<W: NullaryFnOnce>(self, work: W) -> W::Output;
 
     fn splat(self, value: f32) -> Self::Singles;
@@ -61,10 +61,9 @@ pub const LARGE: f32 = 8_388_608.0;
 #[derive(Clone, Copy)]
 pub struct Portable;
 
-/// Numbers by their places, for [`Portable`].
+/// An array made number by number, for [`Portable`].
 ///
-/// In builds for tests this is a function for each kind of number, which rows of all kinds call. Inlined there, loops of single numbers would
-/// take most of the time that compiling the crate takes.
+/// Debug builds do not inline it: loops of single numbers, inlined into every kind of row, would be most of the crate's compile time.
 #[cfg_attr(debug_assertions, inline(never))]
 #[cfg_attr(not(debug_assertions), inline(always))]
 pub fn each<T: Copy + Default, const N: usize>(number: impl Fn(usize) -> T) -> [T; N] {

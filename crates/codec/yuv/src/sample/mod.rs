@@ -99,8 +99,8 @@ trait Texel: Copy + Default + Send {
     /// What 1 is.
     const ONE: f32;
 
-    /// Makes all rows of a conversion in which luma has the same part in all components, and red and blue have no part of the
-    /// other's chroma.
+    /// Makes all rows of a conversion where luma has one factor in all components, and red and blue each depend on one chroma
+    /// channel.
     fn shared(arch: Arch, plan: &Plan<'_>, out: &mut [Self]) -> Result<(), Error>;
 
     fn of<L: Lanes>(lanes: L, rgb: [L::Singles; 3]) -> [Self; 16];
@@ -115,7 +115,7 @@ trait Texel: Copy + Default + Send {
 impl Texel for [f32; 4] {
     const ONE: f32 = 1.0;
 
-    /// Floats have no code of their own for this: most of their time is that of writing four times as many bytes.
+    /// Floats have no code of their own for this: most of their time goes into writing four times as many bytes.
     fn shared(arch: Arch, plan: &Plan<'_>, out: &mut [Self]) -> Result<(), Error> {
         general(arch, plan, out)
     }
@@ -406,11 +406,12 @@ impl<L: Lanes, M: Method<Room = Room>> Work<'_, L, M> {
             done = whole;
             plan.paint_as_it_lies::<_, C, _, _>(arithmetic[0], first, done, rows);
         }
-        // Sums of chroma are made before texels are; of rows that do not fit a tile, those of fewer are closer by then.
+        // Sums of chroma are made before the texels of a tile. Where rows do not fit a tile, half a tile keeps the sums in the
+        // nearest cache.
         let tile = if plan.conversion.filter == Filter::Linear && width > TILE { TILE / 2 } else { TILE };
         let mut last = [M::Texel::default(); GROUP];
         for (y, row) in (first..).zip(rows.chunks_mut(width)) {
-            // A tile is made at one place: all that is inlined there is compiled once.
+            // One call for whole and for last tiles, as everything inlined there is compiled for each call.
             let mut x = done;
             while x < width {
                 let end = if x < whole { (x + tile).min(whole) } else { width };
@@ -469,7 +470,7 @@ struct Between<'a, C, S> {
     plan: &'a Plan<'a>,
     y: usize,
     columns: Range<usize>,
-    /// What weights of rows are multiplied by.
+    /// The factor of the rows' weights.
     scale: u16,
     rooms: [&'a mut [C]; 2],
     below: &'a mut [C],

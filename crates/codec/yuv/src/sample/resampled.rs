@@ -160,7 +160,7 @@ impl<C: Code> NullaryFnOnce for Reading<'_, C> {
     fn call(self) {
         let Reading { reader, channel, rows, samples, out, .. } = self;
         let start = samples.start.saturating_sub(AROUND);
-        // The first of a row is put where those before it belong, too.
+        // Columns before the first have its code.
         let before = start + AROUND - samples.start;
         let (edge, between) = out.split_at_mut(before);
         let mut room = [0u16; ROOM];

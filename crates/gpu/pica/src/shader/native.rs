@@ -267,3 +267,43 @@ impl Invocations for Geometry<'_> {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::shader::{Inputs, Packed, Source};
+    use xenoglot_pica_shader::asm::assemble;
+
+    /// Doubles v0 of vertices 0, 1, ..; x of o0.
+    fn shade(native: &mut Native, program: &Arc<Program>, vertices: usize) -> Vec<f32> {
+        let (mut inputs, mut outputs, mut fuel) = (Packed::default(), Packed::default(), 1 << 40);
+        inputs.reset(program.inputs, vertices);
+        for (value, n) in inputs.values_mut().iter_mut().zip(0u16..) {
+            *value = [n.into(); 4];
+        }
+        let (inputs, uniforms) = (Inputs::from(&inputs), &Uniforms::default());
+        native.shade(Batch { program, uniforms, inputs, outputs: &mut outputs, fuel: &mut fuel }).unwrap();
+        outputs.values().iter().map(|v| v[0]).collect()
+    }
+
+    #[test]
+    fn programs_that_run_often_are_compiled_again() {
+        let code =
+            assemble(".in v\n.out p position\n.proc main\n add p, v, v\n end\n.end\n").unwrap().program;
+        let source = Arc::new(Source::new(&code.code, &code.descriptors));
+        let program = Arc::new(Program::new(&Shader { source, entry: 0, geometry: None }).unwrap());
+        let mut native = Native::new().unwrap();
+        let vertices = HOT as usize - 1;
+        let doubled: Vec<f32> = (0..vertices).map(|n| 2.0 * n as f32).collect();
+        assert_eq!(shade(&mut native, &program, vertices), doubled);
+        native.hot.wait_idle();
+        assert!(native.hot.get(&program.shader).is_none());
+        assert_eq!(shade(&mut native, &program, 1), [0.0]);
+        native.hot.wait_idle();
+        let Some(Ok(hot)) = native.hot.get(&program.shader) else { panic!("no thorough code") };
+        let quick = native.codes.get(&program.shader).unwrap().unwrap();
+        assert!(!Arc::ptr_eq(&hot.code, &quick.code));
+        assert!(Arc::ptr_eq(&native.code(&program, 1, &mut 0).unwrap(), &hot.code));
+        assert_eq!(shade(&mut native, &program, vertices), doubled);
+    }
+}

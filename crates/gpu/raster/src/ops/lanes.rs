@@ -184,8 +184,9 @@ impl<S: Simd> Ops for Lanes<'_, S> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ops::levels;
     use crate::ops::{Pairs, Scalar};
-    use fearless_simd::{Level, dispatch};
+    use fearless_simd::dispatch;
     use proptest::prelude::*;
 
     /// Every operation on numbers: what the engines must agree on.
@@ -245,16 +246,6 @@ mod tests {
         let both = o.both(both, not);
         out.extend(o.when(both, [a, b], |o| [o.add(a, b), o.sub(a, b)]));
         out
-    }
-
-    /// The processor's best instructions, those of eight lanes, and those that all of its kind have.
-    fn levels() -> impl Iterator<Item = Level> {
-        let best = Level::new();
-        #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
-        let avx2 = best.as_avx2().map(Level::Avx2);
-        #[cfg(not(any(target_arch = "x86", target_arch = "x86_64")))]
-        let avx2 = None;
-        [Some(best), avx2, Some(Level::baseline())].into_iter().flatten()
     }
 
     proptest! {

@@ -318,3 +318,15 @@ pub trait Ops {
 const LOW: i32 = 0xffff;
 /// The upper half of a word.
 const HIGH: i32 = !0xffff;
+
+/// The processor's best instructions, AVX2 where there is AVX2, and what every processor of the architecture has.
+#[cfg(test)]
+pub(crate) fn levels() -> impl Iterator<Item = fearless_simd::Level> {
+    use fearless_simd::Level;
+    let best = Level::new();
+    #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
+    let avx2 = best.as_avx2().map(Level::Avx2);
+    #[cfg(not(any(target_arch = "x86", target_arch = "x86_64")))]
+    let avx2 = None;
+    [Some(best), avx2, Some(Level::baseline())].into_iter().flatten()
+}

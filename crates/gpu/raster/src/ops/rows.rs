@@ -83,7 +83,8 @@ mod x86 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fearless_simd::{Level, dispatch};
+    use crate::ops::levels;
+    use fearless_simd::dispatch;
     use proptest::prelude::*;
 
     proptest! {
@@ -91,12 +92,7 @@ mod tests {
 
         #[test]
         fn rows_are_indexed(row in any::<[u32; 16]>(), at in any::<[i32; 16]>()) {
-            let best = Level::new();
-            #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
-            let levels = [Some(best), best.as_avx2().map(Level::Avx2), Some(Level::baseline())];
-            #[cfg(not(any(target_arch = "x86", target_arch = "x86_64")))]
-            let levels = [Some(best)];
-            for level in levels.into_iter().flatten() {
+            for level in levels() {
                 let taken = dispatch!(level, simd => {
                     let at = i32x16::load_array(simd, at);
                     Lanes::new(simd, &[]).from_row(at).take(&row).to_array()

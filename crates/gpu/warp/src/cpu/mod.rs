@@ -10,7 +10,7 @@
 //! | `quads` | primitives in groups of four times four pixels |
 //! | `depth_tests` | depth and stencil tests of opaque primitives |
 //! | `opaque` | pixels of opaque primitives that are tested and not yet shaded |
-//! | `painter` | those pixels in groups, of any rows and of primitives of a block, and their colours |
+//! | `painter` | the colours of such pixels, sixteen at once |
 //! | `usual` | what most pixels are shaded with, as constants |
 
 mod depth_tests;
@@ -64,6 +64,12 @@ struct Source<'a> {
     memory: &'a [u16],
 }
 
+/// A primitive's edges within the scissor of its state.
+#[inline(always)]
+fn edges(primitive: &Primitive, state: usize, scissors: &[Bounds]) -> Edges {
+    primitive.edges_within(scissors.get(state).copied().unwrap_or_default())
+}
+
 /// Buffers for drawing a tile, which threads keep.
 #[derive(Default)]
 struct Scratch {
@@ -91,7 +97,7 @@ impl<'a> Source<'a> {
     /// A primitive's edges.
     #[inline(always)]
     fn edges(&self, primitive: &Primitive, state: usize) -> Edges {
-        primitive.edges_within(self.scissors.get(state).copied().unwrap_or_default())
+        edges(primitive, state, self.scissors)
     }
 
     /// A state as words.
@@ -159,8 +165,8 @@ impl Engine {
     /// Bins primitives, whose states may draw the pixels of `scissors`.
     fn bin(&self, part: &Draw<'_>, grid: &Grid, scissors: &[Bounds]) -> Tiles {
         let edges = identity(inlined!(|number: usize| {
-            let Some((primitive, state)) = part.primitive(number) else { return Edges::default() };
-            primitive.edges_within(scissors.get(state).copied().unwrap_or_default())
+            let primitive = part.primitive(number);
+            primitive.map_or_else(Edges::default, |(primitive, state)| edges(primitive, state, scissors))
         }));
         #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
         {

@@ -12,21 +12,21 @@ use std::hint::black_box;
 use xenoglot_raster::ops::{LANES, Lanes, Ops, Pairs};
 use xenoglot_raster::{each, inlined};
 
-/// Sixteen pixels of primitives of one block.
+/// Up to sixteen pixels whose primitives are in one block.
 #[derive(Clone, Copy)]
 pub struct Group<'a> {
-    /// Their state.
+    /// The state of the block's primitives.
     pub state: &'a [u32; STATE_WORDS],
     /// The attributes of the block's primitives.
     pub attributes: &'a [[u32; LANES]; ATTRIBUTE_WORDS],
-    /// The pixels: places in the tile in twelve bits, then the lanes of their primitives. Those from `len` on have any value.
+    /// The pixels: place in the tile in twelve bits, then lane of the primitive. Entries from `len` on have any value.
     pub pixels: &'a [i32; LANES],
-    /// How many there are.
+    /// How many pixels there are.
     pub len: usize,
 }
 
 impl Group<'_> {
-    /// The lane of the primitive that all pixels are of, if there is one. A primitive's pixels follow each other.
+    /// The lane of the pixels' primitive, if they have one in common. Pixels of a primitive follow each other.
     #[inline(always)]
     fn primitive(&self) -> Option<usize> {
         let [first, last] = [0, self.len.saturating_sub(1) % LANES].map(|at| self.pixels[at] >> PLACE);
@@ -42,18 +42,18 @@ pub struct Painter<'a, 'p, S: Simd> {
     o: &'p Lanes<'p, S>,
     words: &'p mut TileWords,
     origin: [i32; 2],
-    /// A group that waits for another of its state.
+    /// A group that is kept until another of its state comes.
     single: Option<Group<'a>>,
 }
 
 impl<'a, 'p, S: Simd> Painter<'a, 'p, S> {
-    /// One for a tile whose first pixel is `origin`.
+    /// A painter of the tile whose first pixel is `origin`.
     #[inline(always)]
     pub fn new(o: &'p Lanes<'p, S>, words: &'p mut TileWords, origin: [i32; 2]) -> Self {
         Painter { o, words, origin, single: None }
     }
 
-    /// Shades a group, perhaps not before the next one comes.
+    /// Shades a group, or keeps it until the next one comes.
     #[inline(always)]
     pub fn add(&mut self, group: Group<'a>) {
         match self.single.take() {
@@ -66,7 +66,7 @@ impl<'a, 'p, S: Simd> Painter<'a, 'p, S> {
         }
     }
 
-    /// Shades what there is.
+    /// Shades the group that was kept.
     #[inline(always)]
     pub fn finish(&mut self) {
         if let Some(first) = self.single.take() {
@@ -120,8 +120,8 @@ fn store<S: Simd>(words: &mut TileWords, group: &Group<'_>, colors: i32x16<S>) {
     }
 }
 
-/// Shades two groups of a usual state. `primitives` are the lanes of the primitives that all pixels of either are of, if
-/// there are such; it is known where this is called.
+/// Shades two groups of a usual state. `primitives` has the lane of each group's primitive where each group has only one; callers
+/// pass it as a constant `Some` or `None`, and the code has no branch for it.
 #[inline(always)]
 fn pair<'a, S: Simd>(
     o: Lanes<'a, S>,

@@ -58,7 +58,7 @@ pub fn draw<S: Simd>(
     }
 }
 
-/// The same a pixel at a time.
+/// [`draw`] pixel by pixel.
 #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
 pub fn draw_pixels(tile: &mut Tile, origin: [i32; 2], source: &Source<'_>, numbers: &[u32]) {
     use crate::frame::TILE;
