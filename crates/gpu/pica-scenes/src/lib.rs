@@ -18,9 +18,11 @@
 //! | `mesh`, `texture`, `luts`, `math` | what is drawn |
 //! | `scenes` | one file per scene |
 //! | [`random`] | frames in which everything is used as something else soon, for tests |
+//! | [`features`] | random scenes of one feature of the chip each, for tests |
 #![deny(missing_docs)]
 
 mod builder;
+pub mod features;
 mod luts;
 mod math;
 mod mesh;

@@ -1,5 +1,8 @@
 //! Frames that stay on the host's GPU: after a flush, guest memory is what the CPU renderer leaves.
 
+mod console;
+
+use console::{Console, first_difference};
 use std::collections::HashMap;
 use std::sync::Arc;
 use xenoglot_capture::Capture;
@@ -8,7 +11,7 @@ use xenoglot_pica::gpu::Gpu;
 use xenoglot_pica::host::{HostRenderer, Options, Programs, Scale, Triangles};
 use xenoglot_pica::memory::{FCRAM, Mark, Memory, PAGE, Regions, VRAM};
 use xenoglot_pica::raster::{self, Chip, Reference};
-use xenoglot_pica::renderer::{Detour, Renderer};
+use xenoglot_pica::renderer::Detour;
 use xenoglot_pica::replay::Operation;
 use xenoglot_pica::report::{Error, Report};
 use xenoglot_pica_scenes::random;
@@ -18,36 +21,6 @@ use xenoglot_testgen::skip::skip;
 /// Captures of several frames; `XENOGLOT_LONG` runs a hundred times as many.
 const CAPTURES: u32 = 60;
 const FRAMES: u32 = 4;
-
-/// A GPU with memory that is tracked.
-struct Console<R> {
-    gpu: Gpu<R>,
-    memory: Regions,
-}
-
-impl<R: Renderer> Console<R> {
-    fn new(capture: &Capture, renderer: R) -> Console<R> {
-        let mut memory = Regions::new();
-        memory.set_tracked(true);
-        memory.add(VRAM, vec![0; random::VRAM_BYTES as usize]);
-        memory.add(FCRAM, vec![0; random::FCRAM_BYTES as usize]);
-        for block in &capture.memory {
-            let place = memory.bytes_mut(block.address, block.bytes.len() as u32).unwrap();
-            place.copy_from_slice(&block.bytes);
-        }
-        Console { gpu: Gpu::new(renderer), memory }
-    }
-
-    fn run(&mut self, operation: &Operation) {
-        operation.run(&mut self.gpu, &mut self.memory).unwrap();
-    }
-
-    /// Memory after a flush.
-    fn flushed(&mut self) -> [&[u8]; 2] {
-        self.gpu.flush(&mut self.memory);
-        [VRAM, FCRAM].map(|start| self.memory.tail(start).unwrap())
-    }
-}
 
 /// Memory as an emulator with page tables has it.
 struct Marked {
@@ -80,10 +53,6 @@ impl Memory for Marked {
     }
 }
 
-fn first_difference(a: [&[u8]; 2], b: [&[u8]; 2]) -> Option<(usize, usize)> {
-    (0..2).find_map(|n| a[n].iter().zip(b[n]).position(|(a, b)| a != b).map(|at| (n, at)))
-}
-
 /// Plays on both, the device with options; memory must be equal at the end, and after each operation if `each`. What the device
 /// did.
 fn compare(
@@ -94,9 +63,9 @@ fn compare(
 ) -> Result<Report, String> {
     let reference = Reference::Chip(options.chip);
     let on_cpu = raster::Options { reference, ..raster::Options::default() };
-    let mut cpu = Console::new(capture, raster::Renderer::with_options(on_cpu));
+    let mut cpu = Console::new(capture, Gpu::new(raster::Renderer::with_options(on_cpu)));
     let renderer = HostRenderer::with_options(Arc::clone(programs), options).unwrap();
-    let mut host = Console::new(capture, renderer);
+    let mut host = Console::new(capture, Gpu::new(renderer));
     for (number, op) in capture.ops.iter().enumerate() {
         let operation = Operation::decode(&op).unwrap();
         cpu.run(&operation);
@@ -212,7 +181,7 @@ fn marks_are_all_that_an_emulator_needs() {
     let mut dirty = 0;
     for seed in 200..220 {
         let capture = random::capture(seed, FRAMES);
-        let mut cpu = Console::new(&capture, raster::Renderer::new());
+        let mut cpu = Console::new(&capture, Gpu::new(raster::Renderer::new()));
         let mut gpu = Gpu::new(HostRenderer::new(Arc::clone(&programs)).unwrap());
         let mut memory = Marked { regions: cpu.memory.clone(), marks: HashMap::new() };
         for op in capture.ops.iter() {
@@ -270,11 +239,11 @@ fn models_go_on_from_a_state_too() {
 fn go_on(programs: &Arc<Programs>, seed: u64, capture: fn(u64, u32) -> Capture, chip: Chip) {
     let capture = capture(seed, FRAMES);
     let on_cpu = raster::Options { reference: Reference::Chip(chip), ..raster::Options::default() };
-    let mut reference = Console::new(&capture, raster::Renderer::with_options(on_cpu));
-    let mut cpu = Console::new(&capture, raster::Renderer::with_options(on_cpu));
+    let mut reference = Console::new(&capture, Gpu::new(raster::Renderer::with_options(on_cpu)));
+    let mut cpu = Console::new(&capture, Gpu::new(raster::Renderer::with_options(on_cpu)));
     let options = Options { chip, ..Options::default() };
     let renderer = HostRenderer::with_options(Arc::clone(programs), options).unwrap();
-    let mut host = Console::new(&capture, renderer);
+    let mut host = Console::new(&capture, Gpu::new(renderer));
     let mut on_device = true;
     let mut lists = 0;
     for op in capture.ops.iter() {

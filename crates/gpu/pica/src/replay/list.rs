@@ -52,6 +52,12 @@ impl CommandList {
         self
     }
 
+    /// Writes what another list writes.
+    pub fn append(&mut self, other: &CommandList) -> &mut Self {
+        self.words.extend(&other.words);
+        self
+    }
+
     /// The words so far, an even number.
     pub fn words(&self) -> &[u32] {
         &self.words
@@ -91,9 +97,12 @@ mod tests {
             .write_all(0x40, &many)
             .stream(0x2cc, &many)
             .stream(0x1, &[]);
+        let mut more = CommandList::new();
+        list.append(more.write(0x30, 9));
         let mut expected = vec![Write::new(0x10, 7, 15), Write::new(0x20, 8, 5)];
         expected.extend(many.iter().map(|&n| Write::new(0x40 + n, n, 15)));
         expected.extend(many.iter().map(|&n| Write::new(0x2cc, n, 15)));
+        expected.push(Write::new(0x30, 9, 15));
         assert_eq!(writes(&list), expected);
     }
 }
