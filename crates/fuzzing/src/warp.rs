@@ -13,6 +13,8 @@ use xenoglot_warp::{
 const MOST_PIXELS: u32 = 96;
 /// Primitives of a scene that is drawn.
 const MOST_PRIMITIVES: usize = 64;
+/// Bytes that are read after it is drawn.
+const MOST_BYTES: u64 = 1 << 20;
 
 /// Scene files: what is read is written to the same, and small scenes are the same on both engines.
 pub fn warp(data: &[u8]) {
@@ -36,7 +38,8 @@ pub fn warp(data: &[u8]) {
         let Targets { color, depth } = &pass.targets;
         size(color).max(size(depth)) <= MOST_PIXELS && pass.primitives.len() <= MOST_PRIMITIVES
     };
-    if !scene.passes.iter().all(is_small) || scene.passes.len() > 4 {
+    let bytes: u64 = scene.ranges.iter().map(|&(_, length)| u64::from(length)).sum();
+    if !scene.passes.iter().all(is_small) || scene.passes.len() > 4 || bytes > MOST_BYTES {
         return;
     }
     engines_agree(&scene);

@@ -1,5 +1,6 @@
 //! The GPU's memory, and the pictures drawn in it.
 
+use std::borrow::Cow;
 use std::sync::atomic::{AtomicU64, Ordering};
 use thiserror::Error;
 use xenoglot_raster::Grid;
@@ -113,6 +114,26 @@ impl Memory {
         self.units.get(at as usize & (self.units.len() - 1)).copied().unwrap_or(0)
     }
 
+    /// So many units from one on; copied where they wrap around.
+    fn row(&self, at: u32, len: usize) -> Cow<'_, [u16]> {
+        let at = at as usize & (self.units.len() - 1);
+        match self.units.get(at..at + len) {
+            Some(row) => row.into(),
+            None => (at as u32..).take(len).map(|at| self.unit(at)).collect(),
+        }
+    }
+
+    /// Replaces units from one on.
+    fn set_row(&mut self, at: u32, values: impl ExactSizeIterator<Item = u16>) {
+        let at = at as usize & (self.units.len() - 1);
+        self.stamp.take_back();
+        if let Some(units) = self.units.get_mut(at..at + values.len()) {
+            units.iter_mut().zip(values).for_each(|(unit, value)| *unit = value);
+        } else {
+            (at as u32..).zip(values).for_each(|(at, value)| self.set_unit(at, value));
+        }
+    }
+
     /// Replaces a unit.
     pub fn set_unit(&mut self, at: u32, value: u16) {
         let at = at as usize & (self.units.len() - 1);
@@ -129,21 +150,24 @@ impl Memory {
 
     /// Replaces bytes from a byte address on.
     pub fn write(&mut self, at: u32, bytes: &[u8]) {
-        for (at, &byte) in (0..).map(|i: u32| at.wrapping_add(i)).zip(bytes) {
-            let shift = at % 2 * 8;
-            let unit = self.unit(at / 2) & !(0xff << shift) | u16::from(byte) << shift;
-            self.set_unit(at / 2, unit);
+        if !at.is_multiple_of(2) {
+            let Some((&first, rest)) = bytes.split_first() else { return };
+            self.set_unit(at / 2, self.unit(at / 2) & 0xff | u16::from(first) << 8);
+            return self.write(at.wrapping_add(1), rest);
+        }
+        let (units, last) = bytes.as_chunks();
+        self.set_row(at / 2, units.iter().map(|&unit| u16::from_le_bytes(unit)));
+        if let &[last] = last {
+            let at = (at / 2).wrapping_add(units.len() as u32);
+            self.set_unit(at, self.unit(at) & !0xff | u16::from(last));
         }
     }
 
     /// Bytes from a byte address on.
     pub fn read(&self, at: u32, length: u32) -> Vec<u8> {
-        (0..length)
-            .map(|i| {
-                let at = at.wrapping_add(i);
-                (self.unit(at / 2) >> (at % 2 * 8)) as u8
-            })
-            .collect()
+        let (odd, length) = (at as usize % 2, length as usize);
+        let units = self.row(at / 2, (odd + length).div_ceil(2));
+        units.iter().flat_map(|unit| unit.to_le_bytes()).skip(odd).take(length).collect()
     }
 }
 
@@ -245,11 +269,19 @@ impl Frame {
         let [columns, rows] = targets.size().map(|pixels| pixels.div_ceil(TILE));
         let tile = Tile { words: [0; TILE_PIXELS + BEHIND], cleared: Some(word([0, 0xffff])) };
         let mut frame = Frame { targets: *targets, tiles: vec![tile; (columns * rows) as usize] };
-        for (plane, surface) in [&targets.color, &targets.depth].into_iter().enumerate() {
-            let [width, height] = surface.size;
-            for [x, y] in (0..height).flat_map(|y| (0..width).map(move |x| [x, y])) {
-                frame.set_plane(x, y, plane, memory.unit(surface.unit(x, y)));
+        let mut row = vec![0; targets.size()[0] as usize];
+        for y in 0..targets.size()[1] {
+            row.fill(word([0, 0xffff]));
+            for (plane, surface) in [&targets.color, &targets.depth].into_iter().enumerate() {
+                let [width, height] = surface.size;
+                if y < height {
+                    let units = memory.row(surface.unit(0, y), width as usize);
+                    row.iter_mut()
+                        .zip(&*units)
+                        .for_each(|(word, &unit)| *word = with_plane(*word, plane, unit));
+                }
             }
+            frame.set_row(y, &row);
         }
         Ok(frame)
     }
@@ -262,20 +294,46 @@ impl Frame {
             self.tiles.iter_mut().for_each(|tile| tile.cleared = Some(word([color, depth])));
             return;
         }
+        let mut row = Vec::new();
         let surfaces = [(self.targets.color, color), (self.targets.depth, depth)];
         for (plane, (surface, value)) in surfaces.into_iter().enumerate() {
             let Some(value) = value else { continue };
             let [width, height] = surface.size;
-            for [x, y] in (0..height).flat_map(|y| (0..width).map(move |x| [x, y])) {
-                self.set_plane(x, y, plane, value);
+            for y in 0..height {
+                self.row(y, &mut row);
+                row.iter_mut().take(width as usize).for_each(|word| *word = with_plane(*word, plane, value));
+                self.set_row(y, &row);
             }
         }
     }
 
-    fn set_plane(&mut self, x: u32, y: u32, plane: usize, value: u16) {
-        let mut pixel = self.pixel(x, y);
-        pixel[plane] = value;
-        self.set_pixel(x, y, pixel);
+    /// The tiles with a row of pixels.
+    fn tiles_of(&self, y: u32) -> std::ops::Range<usize> {
+        let columns = self.size()[0].div_ceil(TILE) as usize;
+        let first = (y / TILE) as usize * columns;
+        first..first + columns
+    }
+
+    /// The words of a row, in place of those that are in `out`.
+    fn row(&self, y: u32, out: &mut Vec<i32>) {
+        let pixels = pixel_of_tile(0, y)..pixel_of_tile(0, y) + TILE as usize;
+        out.clear();
+        for tile in self.tiles.get(self.tiles_of(y)).unwrap_or_default() {
+            match tile.cleared {
+                Some(word) => out.extend([word; TILE as usize]),
+                None => out.extend_from_slice(&tile.words[pixels.clone()]),
+            }
+        }
+        out.truncate(self.size()[0] as usize);
+    }
+
+    /// Replaces the words of a row.
+    fn set_row(&mut self, y: u32, words: &[i32]) {
+        let (first, tiles) = (pixel_of_tile(0, y), self.tiles_of(y));
+        let tiles = self.tiles.get_mut(tiles).unwrap_or_default();
+        for (tile, words) in tiles.iter_mut().zip(words.chunks(TILE as usize)) {
+            tile.words_mut()[first..first + words.len()].copy_from_slice(words);
+        }
     }
 
     fn tile(&self, x: u32, y: u32) -> usize {
@@ -299,12 +357,13 @@ impl Frame {
 
     /// Puts the pictures back to memory, colours first.
     pub fn store(&self, memory: &mut Memory) {
+        let mut row = Vec::new();
         for (plane, surface) in [&self.targets.color, &self.targets.depth].into_iter().enumerate() {
             let [width, height] = surface.size;
             for y in 0..height {
-                for x in 0..width {
-                    memory.set_unit(surface.unit(x, y), self.pixel(x, y)[plane]);
-                }
+                self.row(y, &mut row);
+                let words = row.get(..width as usize).unwrap_or_default();
+                memory.set_row(surface.unit(0, y), words.iter().map(|word| (word >> (16 * plane)) as u16));
             }
         }
     }
@@ -312,16 +371,28 @@ impl Frame {
     /// Colours and depths, a word each, row by row.
     pub fn words(&self) -> [Vec<u32>; 2] {
         let [width, height] = self.size();
-        let places = || (0..height).flat_map(move |y| (0..width).map(move |x| [x, y]));
-        [0, 1].map(|plane| places().map(|[x, y]| self.pixel(x, y)[plane].into()).collect())
+        let mut planes = [0, 1].map(|_| Vec::with_capacity((width * height) as usize));
+        let mut row = Vec::new();
+        for y in 0..height {
+            self.row(y, &mut row);
+            for (plane, words) in planes.iter_mut().enumerate() {
+                words.extend(row.iter().map(|&word| u32::from((word >> (16 * plane)) as u16)));
+            }
+        }
+        planes
     }
 
-    /// Replaces colours and depths; pixels for which there are no words stay.
+    /// Replaces colours and depths; rows for which there are not all words stay.
     pub fn set_words(&mut self, colors: &[u32], depths: &[u32]) {
-        let [width, height] = self.size();
-        let places = (0..height).flat_map(|y| (0..width).map(move |x| [x, y]));
-        for ([x, y], (&color, &depth)) in places.zip(colors.iter().zip(depths)) {
-            self.set_pixel(x, y, [color as u16, depth as u16]);
+        let width = self.size()[0] as usize;
+        let mut row = vec![0; width];
+        let rows = colors.chunks_exact(width.max(1)).zip(depths.chunks_exact(width.max(1)));
+        for (y, (colors, depths)) in (0..self.size()[1]).zip(rows) {
+            let pixels = colors.iter().zip(depths);
+            row.iter_mut()
+                .zip(pixels)
+                .for_each(|(to, (&color, &depth))| *to = word([color as u16, depth as u16]));
+            self.set_row(y, &row);
         }
     }
 
@@ -345,7 +416,98 @@ fn word([color, depth]: [u16; 2]) -> i32 {
     (u32::from(color) | u32::from(depth) << 16) as i32
 }
 
+/// A pixel with another colour, plane 0, or depth, plane 1.
+fn with_plane(pixel: i32, plane: usize, value: u16) -> i32 {
+    let shift = 16 * plane;
+    pixel & !(0xffff << shift) | i32::from(value) << shift
+}
+
 /// Place of a pixel in its tile.
 fn pixel_of_tile(x: u32, y: u32) -> usize {
     (y % TILE * TILE + x % TILE) as usize
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn surface() -> impl Strategy<Value = Surface> {
+        let size = [0u32..150, 0u32..70];
+        (any::<u32>(), size, 0u32..40).prop_map(|(offset, size, more)| {
+            let stride = 2 * (size[0] + more) + more % 2;
+            Surface { offset, size, stride }
+        })
+    }
+
+    fn memory() -> impl Strategy<Value = Memory> {
+        (4u32..14, any::<u64>()).prop_map(|(bits, seed)| {
+            let mut memory = Memory::new(1 << bits).unwrap();
+            let mut rng = xenoglot_testgen::rng::Rng::new(seed);
+            (0..1 << (bits - 1)).for_each(|at| memory.set_unit(at, rng.next_u32() as u16));
+            memory
+        })
+    }
+
+    proptest! {
+        #![proptest_config(xenoglot_testgen::property::config(64))]
+
+        #[test]
+        fn bytes_are_read_as_they_were_written(
+            mut memory in memory(),
+            at in any::<u32>(),
+            bytes in prop::collection::vec(any::<u8>(), 0..40),
+            more in 0u32..20,
+        ) {
+            let mut expected = memory.clone();
+            for (at, &byte) in (0..).map(|i| at.wrapping_add(i)).zip(&bytes) {
+                let mut halves = expected.unit(at / 2).to_le_bytes();
+                halves[at as usize % 2] = byte;
+                expected.set_unit(at / 2, u16::from_le_bytes(halves));
+            }
+            memory.write(at, &bytes);
+            prop_assert!(memory == expected);
+            let all = 0..bytes.len() as u32 + more;
+            let read = all.clone().map(|i| at.wrapping_add(i));
+            let read: Vec<u8> = read.map(|at| memory.unit(at / 2).to_le_bytes()[at as usize % 2]).collect();
+            prop_assert_eq!(memory.read(at, all.end), read);
+        }
+
+        /// Rows go to where each pixel is, also where they wrap around at the end of memory.
+        #[test]
+        fn pictures_are_their_pixels(
+            mut memory in memory(),
+            color in surface(),
+            depth in surface(),
+            clear in proptest::option::of(any::<u16>()),
+        ) {
+            let targets = Targets { color, depth };
+            let mut frame = Frame::load(&memory, &targets).unwrap();
+            let [width, height] = targets.size();
+            let mut expected = memory.clone();
+            let planes = [(color, 0), (depth, 0xffff)];
+            for [x, y] in (0..height).flat_map(|y| (0..width).map(move |x| [x, y])) {
+                let pixel = planes.map(|(surface, outside)| {
+                    let is_there = x < surface.size[0] && y < surface.size[1];
+                    if is_there { memory.unit(surface.unit(x, y)) } else { outside }
+                });
+                prop_assert_eq!(frame.pixel(x, y), pixel);
+            }
+            let [colors, depths] = frame.words();
+            let loaded = frame.clone();
+            frame.clear(None, clear);
+            frame.set_words(&colors, &depths);
+            prop_assert_eq!(frame.words(), loaded.words());
+            frame.clear(clear, None);
+            for (plane, (surface, _)) in planes.into_iter().enumerate() {
+                let [width, height] = surface.size;
+                for [x, y] in (0..height).flat_map(|y| (0..width).map(move |x| [x, y])) {
+                    let value = if plane == 0 { clear } else { None };
+                    expected.set_unit(surface.unit(x, y), value.unwrap_or(loaded.pixel(x, y)[plane]));
+                }
+            }
+            frame.store(&mut memory);
+            prop_assert!(memory == expected);
+        }
+    }
 }

@@ -243,15 +243,17 @@ fn second_form<'a>(
         Ok((at, r.take(length as usize, "an upload")?.to_vec()))
     })?;
     let passes = reader.list(passes, 56, "passes", |r| pass(r, count))?;
+    let mut length = 0;
     let ranges = reader.list(ranges, 8, "ranges", |r| {
         let at = r.at;
-        let [offset, length] = r.words("a range")?;
-        if length as usize > MEMORY_BYTES {
-            return Err(Error::Value { at: at + 4, what: "a range's length", value: length.into() });
+        let [offset, bytes] = r.words("a range")?;
+        // All together, as all are read after a run.
+        if bytes as usize > MEMORY_BYTES - length {
+            return Err(Error::Value { at: at + 4, what: "a range's length", value: bytes.into() });
         }
-        Ok((offset, length))
+        length += bytes as usize;
+        Ok((offset, bytes))
     })?;
-    let length: usize = ranges.iter().map(|&(_, length)| length as usize).sum();
     let results = reader
         .list(results, 4, "results", |r| Ok((r.word("a result")?, r.take(length, "a result")?.to_vec())))?;
     Ok(Scene { states, state_of, primitives, uploads, passes, ranges, results })

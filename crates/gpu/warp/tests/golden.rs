@@ -89,19 +89,37 @@ fn setups_are_those_of_the_original() {
     }
 }
 
+/// A scene in which nothing is drawn.
+fn nothing(ranges: Vec<(u32, u32)>) -> Scene {
+    Scene {
+        states: Vec::new(),
+        state_of: Vec::new(),
+        primitives: Vec::new(),
+        uploads: Vec::new(),
+        passes: Vec::new(),
+        ranges,
+        results: Vec::new(),
+    }
+}
+
 #[test]
 fn what_is_beyond_the_original_is_read_back() {
     let fog = Fog { enable: 1, start: 300, scale: 77, color: [1, 2, 3] };
     let stencil = Stencil { test: 0x82, reference: 5, mask: 7, operations: [1, 2, 3] };
     let state = RenderState { palette: 0x1234, fog, stencil, ..RenderState::default() };
-    let scene = Scene {
-        states: vec![state],
-        state_of: Vec::new(),
-        primitives: Vec::new(),
-        uploads: Vec::new(),
-        passes: Vec::new(),
-        ranges: Vec::new(),
-        results: Vec::new(),
-    };
+    let scene = Scene { states: vec![state], ..nothing(Vec::new()) };
     assert_eq!(Golden::parse(&scene.to_bytes()), Ok(Golden::Scene(scene)));
+}
+
+/// A file of a few bytes cannot ask for more than memory has.
+#[test]
+fn ranges_longer_than_memory_are_refused() {
+    let half = 1 << 25;
+    let whole = nothing(vec![(0, half), (half, half)]);
+    assert_eq!(Golden::parse(&whole.to_bytes()), Ok(Golden::Scene(whole)));
+    let more = nothing(vec![(0, half), (half, half), (0, 1)]).to_bytes();
+    assert_eq!(
+        Golden::parse(&more),
+        Err(Error::Value { at: more.len() - 4, what: "a range's length", value: 1 })
+    );
 }

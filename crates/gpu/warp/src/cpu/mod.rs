@@ -31,20 +31,22 @@ use opaque::Waiting;
 use quads::Quads;
 use rayon::prelude::*;
 use std::convert::identity;
+use std::ops::Range;
 use textures::Textures;
 use xenoglot_raster::cpu::{self, Tiles};
 use xenoglot_raster::{Bounds, Edges, Grid, inlined};
 
-/// Primitives that are binned together.
-const CHUNK: usize = 1024;
-/// Chunks that are at hand together.
-const CHUNKS: usize = 64;
+/// Primitives that are binned together at least, and at most.
+const CHUNK: [usize; 2] = [256, 1024];
+/// Primitives whose bins are at hand together.
+const BATCH: usize = 1 << 16;
 
 /// The engine.
 #[derive(Clone, Copy, Debug)]
 pub struct Engine {
     level: Level,
-    chunk: usize,
+    /// Primitives that are binned together; by how many there are if none.
+    chunk: Option<usize>,
 }
 
 impl Default for Engine {
@@ -110,7 +112,7 @@ impl<'a> Source<'a> {
 impl Engine {
     /// One with the best instructions of the processor.
     pub fn new() -> Engine {
-        Engine { level: Level::new(), chunk: CHUNK }
+        Engine { level: Level::new(), chunk: None }
     }
 
     /// The same with other instructions. Frames are the same.
@@ -120,35 +122,31 @@ impl Engine {
 
     /// The same with at most so many primitives binned together, and at least one. Frames are the same.
     pub fn with_batch(self, primitives: usize) -> Engine {
-        Engine { chunk: primitives.max(1), ..self }
+        Engine { chunk: Some(primitives.max(1)), ..self }
     }
 
     /// Draws primitives, on the threads of the current pool.
     pub fn draw(&self, frame: &mut Frame, memory: &Memory, draw: &Draw<'_>) {
-        let textures = self.textures(draw, memory.units());
-        let grid = frame.grid(0);
+        // The pool is entered once, not for each of its tasks.
+        rayon::scope(|_| self.draw_in_pool(frame, memory, draw));
+    }
+
+    fn draw_in_pool(&self, frame: &mut Frame, memory: &Memory, draw: &Draw<'_>) {
         let scissors: Vec<Bounds> =
-            draw.states().iter().map(|state| state.scissor_within(grid.size)).collect();
-        let [columns, _] = grid.tiles();
-        let mut first = 0;
-        while first < draw.len() {
-            let end = first.saturating_add(self.chunk.saturating_mul(CHUNKS)).min(draw.len());
-            let chunks: Vec<(usize, Tiles)> = (first..end)
-                .into_par_iter()
-                .step_by(self.chunk)
-                .map(|first| {
-                    let part = draw.part(first..first.saturating_add(self.chunk));
-                    let grid = Grid { primitives: part.len() as u32, ..grid };
-                    (first, self.bin(&part, &grid, &scissors))
-                })
-                .collect();
-            let source = Source {
-                draw,
-                chunks: &chunks,
-                scissors: &scissors,
-                textures: &textures,
-                memory: memory.units(),
-            };
+            draw.states().iter().map(|state| state.scissor_within(frame.size())).collect();
+        let mut textures = None;
+        for first in (0..draw.len()).step_by(BATCH) {
+            let range = first..first.saturating_add(BATCH).min(draw.len());
+            let (chunks, ()) = rayon::join(
+                || self.bin_all(frame.grid(0), range, draw, &scissors),
+                || {
+                    textures.get_or_insert_with(|| self.textures(draw, memory.units()));
+                },
+            );
+            let Some(textures) = &textures else { return };
+            let source =
+                Source { draw, chunks: &chunks, scissors: &scissors, textures, memory: memory.units() };
+            let [columns, _] = frame.grid(0).tiles();
             frame.tiles.par_iter_mut().enumerate().for_each_init(
                 Scratch::default,
                 |scratch, (place, pixels)| {
@@ -158,8 +156,26 @@ impl Engine {
                     self.draw_tile(pixels, origin, &source, scratch);
                 },
             );
-            first = end;
         }
+    }
+
+    /// Bins a range of primitives in chunks.
+    fn bin_all(
+        &self,
+        grid: Grid,
+        range: Range<usize>,
+        draw: &Draw<'_>,
+        scissors: &[Bounds],
+    ) -> Vec<(usize, Tiles)> {
+        // Two for each thread, so that none waits long for another.
+        let share = range.len().div_ceil(2 * rayon::current_num_threads()).next_multiple_of(32);
+        let chunk = self.chunk.unwrap_or(share.clamp(CHUNK[0], CHUNK[1]));
+        let chunks = range.clone().into_par_iter().step_by(chunk).map(|first| {
+            let part = draw.part(first..first.saturating_add(chunk).min(range.end));
+            let grid = Grid { primitives: part.len() as u32, ..grid };
+            (first, self.bin(&part, &grid, scissors))
+        });
+        chunks.collect()
     }
 
     /// Bins primitives, whose states may draw the pixels of `scissors`.
