@@ -95,9 +95,8 @@ fn the_device_does_what_the_processor_does() {
             let renderer = HostRenderer::with_options(Arc::clone(&programs), options).unwrap();
             Gpu::with_engines(renderer, engines)
         });
-        println!(
-            "{triangles:?}: {} draws, {} on the processor, {:?}",
-            report.draws, report.detours, report.engines
-        );
+        println!("{triangles:?}: {} draws, {:?}, {:?}", report.draws, report.messages, report.engines);
+        // Hardly a draw is the processor's.
+        assert!(report.messages.len() < 4, "{:?}", report.messages);
     }
 }

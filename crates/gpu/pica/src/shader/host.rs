@@ -366,14 +366,36 @@ mod tests {
         assert!(looped > 5);
     }
 
+    fn assembled(source: &str) -> Arc<Program> {
+        let sample = Sample { program: assemble(source).unwrap().program, entry: 0, geometry: None };
+        program(&sample).unwrap()
+    }
+
+    /// Drivers may take uniforms for constants in loops.
+    #[test]
+    fn loops_have_as_many_rounds_as_a_uniform_says() {
+        let Some(mut host) = host() else { return };
+        let program = assembled(
+            ".in v\n.out p position\n.proc main\n mov r0, v\n for i0\n add r0, v, r0\n .end\n mov p, r0\n end\n.end\n",
+        );
+        for rounds in [0, 1, 3, 200] {
+            let mut inputs = Packed::default();
+            inputs.reset(program.inputs, 2);
+            inputs.values_mut().iter_mut().for_each(|v| *v = [1.0, 2.0, 3.0, 4.0]);
+            let mut uniforms = Uniforms::default();
+            uniforms.set_int(0, rounds);
+            let expected = shade(&mut Interp::new(), &program, &uniforms, &inputs, REFERENCE_FUEL).unwrap();
+            let got = shade(&mut host, &program, &uniforms, &inputs, u64::MAX);
+            assert_eq!(got.as_ref(), Some(&expected), "{rounds}");
+        }
+    }
+
     #[test]
     fn an_endless_program_is_left_to_the_next_engine() {
         let Some(mut host) = host() else { return };
-        let assembled =
-            assemble(".in v\n.out p position\n.proc main\nagain:\n mov p, v\n jmpu !b0, again\n end\n.end\n")
-                .unwrap();
-        let sample = Sample { program: assembled.program, entry: 0, geometry: None };
-        let program = program(&sample).unwrap();
+        let program = assembled(
+            ".in v\n.out p position\n.proc main\nagain:\n mov p, v\n jmpu !b0, again\n end\n.end\n",
+        );
         let mut inputs = Packed::default();
         inputs.reset(program.inputs, 3);
         let (uniforms, mut outputs, mut fuel) = (Uniforms::default(), Packed::default(), u64::MAX);

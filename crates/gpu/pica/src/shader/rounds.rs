@@ -1,7 +1,9 @@
 //! Loops that end: each way back in a program counts, and an invocation that goes back too often gives up.
 //!
 //! A guest could make a loop endless, and nothing stops a program on a host's GPU but the driver, which takes the device away from
-//! everybody. The two words of the event buffer say whether an invocation gave up, and how often all of them went back.
+//! everybody. The first two words of the event buffer say whether an invocation gave up, and how often all of them went back. The third
+//! is 0, from which invocations count: llvmpipe (Mesa 25.0.7) ignores that a loop ends by a uniform where it knows the greatest number
+//! of its rounds, and would know it of a count that begins with a constant.
 
 use xenoglot_ir::analysis::Cfg;
 use xenoglot_ir::imm::{Order, Scope, Space};
@@ -10,10 +12,11 @@ use xenoglot_ir::{Block, Builder, Flags, Function, Imm, MemInfo, Module, Op, Slo
 use xenoglot_pica_shader::lift::layout::EVENT_BINDING;
 
 /// Bytes of the event buffer of a program with bounds.
-pub const BYTES: u64 = 8;
-/// Of the word that says whether an invocation gave up, and of the sum.
+pub const BYTES: u64 = 12;
+/// Of the word that says whether an invocation gave up, of the sum, and of the word that stays 0.
 const GAVE_UP: u32 = 0;
 const SUM: u32 = 4;
+const ZERO: u32 = 8;
 
 /// Edges that lead back, by their block and number: there is one in each cycle, also in those with several entries.
 fn ways_back(func: &Function) -> Vec<(Block, usize)> {
@@ -51,6 +54,12 @@ pub fn bound(module: &mut Module, most: u32) -> bool {
     let ends: Vec<Block> =
         func.blocks.keys().filter(|&block| func.term(block).kind == TermKind::Return).collect();
     let rounds = func.add_slot("rounds", Type::I32);
+    if let Some(first) = func.entry() {
+        let mut b = Builder::new(func, first);
+        let at = b.i32(ZERO);
+        let zero = b.load(memory, at, Type::I32);
+        b.slot_set(rounds, zero);
+    }
     for end in ends {
         add_up(&mut Builder::new(func, end), memory, rounds);
     }
