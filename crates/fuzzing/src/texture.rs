@@ -106,7 +106,8 @@ fn transcoded(from: Format, extent: Extent, blocks: &[u8], texels: &[u8]) {
     let choice = blocks.iter().fold(0usize, |sum, byte| sum.wrapping_add(usize::from(*byte)));
     let formats: Vec<Format> =
         Format::BC_ETC.into_iter().filter(|format| format.encoder_texel().is_some()).collect();
-    let (to, quality) = (formats[choice % formats.len()], Quality::ALL[choice / formats.len() % 3]);
+    let (to, quality) =
+        (formats[choice % formats.len()], Quality::ALL[choice / formats.len() % Quality::ALL.len()]);
     let Some(needed) = to.data_bytes(extent) else { return };
     let (mut out, mut expected) = (vec![0; needed], vec![0; needed]);
     match transcode_into(from, extent, blocks, to, quality, &mut out) {
