@@ -106,7 +106,8 @@ fn transcoded(from: Format, extent: Extent, blocks: &[u8], texels: &[u8]) {
     let choice = blocks.iter().fold(0usize, |sum, byte| sum.wrapping_add(usize::from(*byte)));
     let formats: Vec<Format> =
         Format::BC_ETC.into_iter().filter(|format| format.encoder_texel().is_some()).collect();
-    let (to, quality) = (formats[choice % formats.len()], Quality::ALL[choice / formats.len() % 3]);
+    let (to, quality) =
+        (formats[choice % formats.len()], Quality::ALL[choice / formats.len() % Quality::ALL.len()]);
     let Some(needed) = to.data_bytes(extent) else { return };
     let (mut out, mut expected) = (vec![0; needed], vec![0; needed]);
     match transcode_into(from, extent, blocks, to, quality, &mut out) {
@@ -179,7 +180,7 @@ pub fn texture_files() -> Vec<Vec<u8>> {
 }
 
 /// Small files of consoles.
-fn consoles() -> [Vec<u8>; 4] {
+fn consoles() -> [Vec<u8>; 5] {
     let word = |words: &[u32]| -> Vec<u8> { words.iter().flat_map(|w| w.to_le_bytes()).collect() };
     // CTPK with a texture of I8 with a level, and one of ETC1.
     let mut ctpk = [b"CTPK\x01\0\x02\0".to_vec(), word(&[0x60, 96, 0, 0, 0, 0])].concat();
@@ -194,6 +195,10 @@ fn consoles() -> [Vec<u8>; 4] {
     bclim.extend(word(&[0x0202_0000, 168, 1]));
     bclim.extend(b"imag");
     bclim.extend(word(&[16, 12 | 4 << 16, 0, 128]));
+    // BFLIM of the Wii U, 12 x 4 of BC1 in a surface of 32 x 16 blocks.
+    let mut bflim: Vec<u8> = body(4096).collect();
+    bflim.extend(b"FLIM\xfe\xff\0\x14\x02\x02\0\0\0\0\x10\x28\0\x01\0\0imag");
+    bflim.extend(b"\0\0\0\x10\0\x0c\0\x04\x10\0\x0c\xc4\0\0\x10\0");
     // NSBTX with a texture of 8 x 8 of 16 colours and its palette.
     let dictionary = |entry: &[u32], unit: u32| {
         let head = [1 << 8 | (40 + unit) << 16, 8 | 16 << 16, 0, 0, unit | (4 + unit) << 16];
@@ -220,7 +225,7 @@ fn consoles() -> [Vec<u8>; 4] {
     bntx.resize(0xc0, 0);
     bntx.extend(word(&[0xc8, 0]));
     bntx.extend(body(512));
-    [ctpk, bclim, nsbtx, bntx]
+    [ctpk, bclim, bflim, nsbtx, bntx]
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ export const FORMATS = {
 };
 
 /** Qualities of encoders, as in xenoglot_texture::Quality. */
-export const QUALITY = { fast: 0, normal: 1, high: 2 };
+export const QUALITY = { fastest: 0, fast: 1, normal: 2, high: 3 };
 
 /** A loaded module. */
 export class Textures {

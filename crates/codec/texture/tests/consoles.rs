@@ -3,6 +3,8 @@
 use proptest::prelude::*;
 use tegra_swizzle::BlockHeight;
 use tegra_swizzle::surface::{BlockDim, swizzle_surface};
+use xenoglot_testgen::rng::Rng;
+use xenoglot_texture::console::latte::{self, Tiling};
 use xenoglot_texture::console::{ds, pica};
 use xenoglot_texture::container::{
     Container, Error, Limits, Source, Swizzle, Texture, Transfer, raw, read, read_all,
@@ -61,6 +63,34 @@ fn clim(magic: &[u8; 4], format: (u8, pica::Format), size: [u16; 2], memory: [u3
     file.extend(if magic == b"CLIM" { [number, 0, 0, 0] } else { [0x80, 0, number, 0] });
     file.extend(words(&[data.len() as u32]));
     (file, data)
+}
+
+/// A picture in a surface of the Wii U, with the footer of a BFLIM, and the rows of the surface.
+fn cafe(number: u8, format: Format, size: [u16; 2], tiling: Tiling) -> (Vec<u8>, Vec<u8>) {
+    let [across, down, _] = format.block();
+    let surface = latte::Surface {
+        width: u32::from(size[0]).div_ceil(across),
+        rows: u32::from(size[1]).div_ceil(down),
+        element: format.block_bytes() as u32,
+        tiling,
+    };
+    let mut file = bytes(surface.tiled_bytes().unwrap(), 4);
+    let mut rows = vec![0; surface.linear_bytes().unwrap()];
+    surface.untile(&file, &mut rows).unwrap();
+    let length = file.len() as u32;
+    let half = |half: u16| half.to_be_bytes();
+    let word = |word: u32| word.to_be_bytes();
+    file.extend(b"FLIM");
+    file.extend([half(0xfeff), half(0x14)].concat());
+    file.extend([word(0x0202_0000), word(length + 0x28), word(0x0001_0000)].concat());
+    file.extend(b"imag");
+    file.extend([word(0x10).as_slice(), &half(size[0]), &half(size[1]), &half(0x800)].concat());
+    file.extend(match tiling {
+        Tiling::Micro => [number, 2],
+        Tiling::Macro(swizzle) => [number, swizzle << 5 | 4],
+    });
+    file.extend(word(length));
+    (file, rows)
 }
 
 /// An entry of a dictionary is `unit` bytes.
@@ -236,6 +266,7 @@ fn files() -> Vec<Vec<u8>> {
         ctpk().0,
         clim(b"CLIM", (9, pica::Format::Rgba8), [20, 9], [32, 16]).0,
         clim(b"FLIM", (3, pica::Format::Ia8), [8, 9], [8, 16]).0,
+        cafe(23, Format::Bc3, [20, 9], Tiling::Macro(6)).0,
         nsbtx().0,
         bntx(surface, [4, 8], &linear),
     ]
@@ -285,10 +316,97 @@ fn clim_pictures() {
     }
     let (mut file, _) = clim(b"FLIM", (3, pica::Format::Ia8), [8, 9], [8, 16]);
     assert_eq!(read(&file, &Limits::default()).unwrap().container, Container::Bflim);
-    // The Wii U's byte order.
-    let mark = file.len() - 0x24;
-    file.swap(mark, mark + 1);
+    // No BCLIM has the Wii U's byte order.
+    let start = file.len() - 0x28;
+    file[start] = b'C';
+    file.swap(start + 4, start + 5);
     assert!(matches!(read(&file, &Limits::default()), Err(Error::Format(_))));
+}
+
+/// Rows of surfaces of 75 x 37 elements, as `deswizzle_mipmap` of the crate wiiu_swizzle 0.3.0 makes them: FNV-1a of their bytes.
+#[test]
+fn latte_surfaces() {
+    let tilings = [Tiling::Micro, Tiling::Macro(0), Tiling::Macro(3), Tiling::Macro(6)];
+    for (element, digests) in [
+        (1, [0xe910_ce9a_77e5_c165, 0x4967_f6f2_1afe_85f9, 0x63e5_97af_6162_ca72, 0x1d0a_89ca_8be3_0382u64]),
+        (2, [0xf172_1127_a513_5039, 0x8ab6_71cc_e651_23c9, 0xe221_9822_e053_7dc4, 0x66f9_82ce_cc9a_6fc2]),
+        (4, [0xb48e_405e_76a3_f672, 0xe6cd_364a_10e6_c1da, 0x31dc_a549_aa74_3e74, 0x68c7_d390_0b21_5505]),
+        (8, [0x44e1_0381_0f4f_c3fc, 0xfe0e_343f_5cd4_3314, 0xdb55_eab9_52f3_193a, 0x331f_8611_bfd3_db56]),
+        (16, [0xfe7f_7121_1449_f479, 0x2d2e_d582_9f74_0ce6, 0xa24d_0501_5bfe_1e1c, 0x147b_27c8_d853_645f]),
+    ] {
+        for (tiling, expected) in tilings.into_iter().zip(digests) {
+            let surface = latte::Surface { width: 75, rows: 37, element, tiling };
+            let mut rng = Rng::new(5);
+            let tiled: Vec<u8> = (0..surface.tiled_bytes().unwrap()).map(|_| rng.next_u32() as u8).collect();
+            let mut rows = vec![0; surface.linear_bytes().unwrap()];
+            surface.untile(&tiled, &mut rows).unwrap();
+            let digest = rows.iter().fold(0xcbf2_9ce4_8422_2325u64, |digest, byte| {
+                (digest ^ u64::from(*byte)).wrapping_mul(0x100_0000_01b3)
+            });
+            assert_eq!(digest, expected, "{surface:?}");
+            let short = surface.untile(&tiled[1..], &mut rows);
+            assert_eq!(short, Err(latte::Error::Tiled { needed: tiled.len(), given: tiled.len() - 1 }));
+            let short = surface.untile(&tiled, &mut rows[1..]);
+            assert!(matches!(short, Err(latte::Error::Linear { .. })));
+        }
+    }
+    for (width, rows, element) in [(8, 8, 3), (u32::MAX, u32::MAX, 16)] {
+        let surface = latte::Surface { width, rows, element, tiling: Tiling::Macro(0) };
+        assert_eq!(surface.untile(&[], &mut []), Err(latte::Error::Surface(surface)));
+    }
+}
+
+/// BFLIM of the Wii U: formats, transfer functions, what components stand for, and the texels of a surface.
+#[test]
+fn cafe_pictures() {
+    let [first, second] = [0, 1].map(Source::Component);
+    let luminance = |alpha| Some(Swizzle([first, first, first, alpha]));
+    let alpha = Some(Swizzle([Source::Zero, Source::Zero, Source::Zero, first]));
+    let plain = |name: &str| Format::from_name(name).unwrap().0;
+    let limits = Limits::default();
+    for (number, format, swizzle) in [
+        (9, plain("R8G8B8A8_UNORM"), None),
+        (20, plain("R8G8B8A8_SRGB"), None),
+        (12, Format::Bc1, None),
+        (21, Format::Bc1, None),
+        (13, Format::Bc2, None),
+        (14, Format::Bc3, None),
+        (23, Format::Bc3, None),
+        (15, Format::Bc4Unorm, luminance(Source::One)),
+        (16, Format::Bc4Unorm, alpha),
+        (17, Format::Bc5Unorm, luminance(second)),
+    ] {
+        for tiling in [Tiling::Micro, Tiling::Macro(0), Tiling::Macro(5)] {
+            let (file, rows) = cafe(number, format, [150, 70], tiling);
+            let texture = read(&file, &limits).unwrap();
+            assert_eq!((texture.container, texture.format), (Container::Bflim, format));
+            assert_eq!(texture.transfer, if number >= 20 { Transfer::Srgb } else { Transfer::Unknown });
+            assert_eq!((texture.extent, texture.swizzle), (Extent::flat(150, 70), swizzle));
+            assert!(*texture.images[0].data == rows, "{format} {tiling:?}");
+        }
+    }
+    // L8, A8 and LA8.
+    for (number, like, channels) in
+        [(0, "R8_UNORM", Channels::L), (1, "R8_UNORM", Channels::A), (3, "R8G8_UNORM", Channels::La)]
+    {
+        let (file, rows) = cafe(number, plain(like), [9, 9], Tiling::Macro(1));
+        let texture = read(&file, &limits).unwrap();
+        assert_eq!((texture.channels, &*texture.images[0].data), (channels, &*rows));
+    }
+    let (file, _) = cafe(9, plain("R8G8B8A8_UNORM"), [20, 9], Tiling::Macro(2));
+    let changed = |from_end: usize, value: u8| {
+        let mut file = file.clone();
+        let at = file.len() - from_end;
+        file[at] = value;
+        read(&file, &limits).map(|_| ())
+    };
+    // Formats and tile modes that are not read; sizes that the surface does not have.
+    assert!(matches!(changed(6, 5), Err(Error::Format(_))));
+    assert!(matches!(changed(5, 7), Err(Error::Format(_))));
+    assert_eq!(changed(11, 40), Err(Error::Malformed("size of the data")));
+    assert_eq!(changed(11, 0), Err(Error::Malformed("size")));
+    let few = Limits { bytes: 719, ..limits };
+    assert_eq!(read(&file, &few), Err(Error::Memory { needed: 720, limit: 719 }));
 }
 
 #[test]
@@ -382,10 +500,10 @@ proptest! {
     #![proptest_config(xenoglot_testgen::property::config(2000))]
 
     #[test]
-    fn changed_files(which in 0usize..5, changes in proptest::collection::vec((any::<usize>(), any::<u8>()), 1..8)) {
+    fn changed_files(which in 0usize..6, changes in proptest::collection::vec((any::<usize>(), any::<u8>()), 1..8)) {
         let mut file = files().swap_remove(which);
-        // Headers, and the footers of two.
-        let from = if matches!(which, 1 | 2) { file.len() - 0x28 } else { 0 };
+        // Headers, and the footers of three.
+        let from = if matches!(which, 1..=3) { file.len() - 0x28 } else { 0 };
         let length = (file.len() - from).min(0x200);
         for (at, byte) in changes {
             file[from + at % length] = byte;

@@ -10,18 +10,18 @@ use xenoglot_texture::{
 };
 
 /// The formats, and the PSNR in dB that each quality reaches at least on the pictures.
-const FORMATS: [(Format, [f64; 3]); 11] = [
-    (Format::Bc1, [34.0, 34.1, 34.2]),
-    (Format::Bc1Rgb, [32.3, 32.4, 32.5]),
-    (Format::Bc3, [33.2, 33.4, 33.5]),
-    (Format::Bc4Unorm, [42.8, 43.5, 44.0]),
-    (Format::Bc5Unorm, [42.8, 43.5, 44.0]),
-    (Format::Bc7, [33.2, 35.0, 36.5]),
-    (Format::Etc1, [29.8, 30.0, 30.1]),
-    (Format::Etc2Rgb, [31.0, 31.2, 31.3]),
-    (Format::Etc2Rgba8, [32.2, 32.5, 32.6]),
-    (Format::EacR11Unorm, [42.0, 43.3, 43.9]),
-    (Format::EacRg11Unorm, [42.0, 43.3, 43.9]),
+const FORMATS: [(Format, [f64; 4]); 11] = [
+    (Format::Bc1, [34.2, 34.5, 34.5, 34.6]),
+    (Format::Bc1Rgb, [32.5, 32.7, 32.7, 32.8]),
+    (Format::Bc3, [33.3, 33.5, 33.7, 33.8]),
+    (Format::Bc4Unorm, [42.8, 42.8, 43.5, 44.0]),
+    (Format::Bc5Unorm, [42.8, 42.8, 43.5, 44.0]),
+    (Format::Bc7, [33.2, 33.2, 35.0, 36.5]),
+    (Format::Etc1, [29.8, 29.8, 30.0, 30.1]),
+    (Format::Etc2Rgb, [31.0, 31.0, 31.2, 31.3]),
+    (Format::Etc2Rgba8, [32.2, 32.2, 32.5, 32.6]),
+    (Format::EacR11Unorm, [42.0, 42.0, 43.3, 43.9]),
+    (Format::EacRg11Unorm, [42.0, 42.0, 43.3, 43.9]),
 ];
 
 fn encoded(format: Format, extent: Extent, texels: &[u8], quality: Quality) -> Vec<u8> {
@@ -71,9 +71,7 @@ fn pictures_are_kept() {
                     continue;
                 }
                 println!("{name} {format} {quality:?}: {:.2} dB", psnr(error));
-                if psnr(error) < least {
-                    println!("BELOW {least}");
-                }
+                assert!(psnr(error) >= least, "{name} {format} {quality:?}: {:.2} dB", psnr(error));
                 assert!(error <= last * 1.01, "{name} {format} {quality:?} is no better than a faster one");
                 last = error;
             }
@@ -111,7 +109,7 @@ const OF_HALVES: [Format; 2] = [Format::Bc6hUfloat, Format::Bc6hSfloat];
 fn halves_are_kept() {
     let extent = Extent::flat(128, 128);
     for (name, picture) in pictures::ALL {
-        for (format, least) in OF_HALVES.into_iter().zip([[34.0, 36.0, 36.0], [34.0, 36.0, 36.0]]) {
+        for (format, least) in OF_HALVES.into_iter().zip([[34.0, 34.0, 36.0, 36.0]; 2]) {
             let texels = pictures::halves(&picture(128), format == Format::Bc6hSfloat);
             let mut last = f64::INFINITY;
             for (quality, least) in Quality::ALL.into_iter().zip(least) {
@@ -220,7 +218,7 @@ fn blocks_do_not_depend_on_others() {
         for y in 0..4 {
             texels.extend(blocks.iter().flat_map(|block| block[4 * y..][..4].iter().flatten()));
         }
-        for quality in [Quality::Fast, Quality::Normal] {
+        for quality in [Quality::Fastest, Quality::Fast, Quality::Normal] {
             let together = encoded(Format::Bc7, row, &texels, quality);
             for (block, found) in blocks.iter().zip(together.chunks(16)) {
                 assert_eq!(encoded(Format::Bc7, one, block.as_flattened(), quality), found);
@@ -329,7 +327,7 @@ proptest! {
     /// Any halves of any size: all blocks are written, threads change nothing, and nothing behind them is.
     #[test]
     fn any_halves(
-        width in 1u32..150, height in 1u32..10, depth in 1u32..3, signed: bool, quality in 0usize..3,
+        width in 1u32..150, height in 1u32..10, depth in 1u32..3, signed: bool, quality in 0..Quality::ALL.len(),
         seed: u64, spread in 0u32..17,
     ) {
         let (format, quality) = (OF_HALVES[usize::from(signed)], Quality::ALL[quality]);
@@ -352,7 +350,7 @@ proptest! {
     /// Any texels of any size: all blocks are written, threads change nothing, and nothing behind them is.
     #[test]
     fn any_texels(
-        width in 1u32..150, height in 1u32..10, depth in 1u32..3, at in 0..FORMATS.len(), quality in 0usize..3,
+        width in 1u32..150, height in 1u32..10, depth in 1u32..3, at in 0..FORMATS.len(), quality in 0..Quality::ALL.len(),
         seed: u64, spread in 0u32..9,
     ) {
         let (format, quality) = (FORMATS[at].0, Quality::ALL[quality]);

@@ -76,6 +76,8 @@ impl To {
 /// How long is searched.
 #[derive(Clone, Copy, Default, ValueEnum)]
 pub enum Effort {
+    /// Faster for BC1 and BC3; for others as fast.
+    Fastest,
     /// As fast as a frame wants it.
     Fast,
     /// What costs little and helps much.
@@ -88,6 +90,7 @@ pub enum Effort {
 impl Effort {
     const fn quality(self) -> Quality {
         match self {
+            Effort::Fastest => Quality::Fastest,
             Effort::Fast => Quality::Fast,
             Effort::Normal => Quality::Normal,
             Effort::High => Quality::High,

@@ -1,8 +1,8 @@
 //! BCLIM and BFLIM, pictures of layouts of the Nintendo 3DS: texels in tiles of the PICA200, then a footer of 40 bytes.
 //! Sources: <https://nintendo-formats.com/libs/nw/bflim.html>, and the pages "BCLIM (File Format)" and "BFLIM (File Format)" of
-//! Wexos's Wiki. BFLIM of the Wii U has its highest bytes first, and surfaces of its GPU, which are not read.
+//! Wexos's Wiki. BFLIM of the Wii U has the same footer with the highest bytes first, and surfaces of its GPU: [`cafe`].
 
-use super::{Container, Error, Limits, Reader, Shape, Texture, Transfer};
+use super::{Container, Error, Limits, Reader, Shape, Texture, Transfer, cafe};
 use crate::console::pica;
 use crate::format::{Extent, Format};
 use std::borrow::Cow;
@@ -28,11 +28,12 @@ pub fn read<'a>(bytes: &'a [u8], footer: &[u8], limits: &Limits) -> Result<Textu
     if section != *b"imag" {
         return Err(Error::Malformed("section of an image"));
     }
-    match mark {
-        0xfeff => {}
-        0xfffe => return Err(Error::Format("surface of the Wii U".into())),
+    reader.is_big = match mark {
+        0xfeff => false,
+        0xfffe if is_clim => return Err(Error::Format("BCLIM with its highest bytes first".into())),
+        0xfffe => true,
         _ => return Err(Error::Malformed("byte order mark")),
-    }
+    };
     reader.take(4, END)?;
     let [width, height] = [u32::from(reader.u16(END)?), u32::from(reader.u16(END)?)];
     let (number, tiling) = if is_clim {
@@ -43,6 +44,11 @@ pub fn read<'a>(bytes: &'a [u8], footer: &[u8], limits: &Limits) -> Result<Textu
         (number.into(), tiling)
     };
     let size = reader.u32(END)? as usize;
+    let data = bytes.get(..size).filter(|_| size <= bytes.len() - footer.len());
+    let data = data.ok_or(Error::Truncated("the footer"))?;
+    if reader.is_big {
+        return cafe::read(data, [width, height], number, tiling, limits);
+    }
     if tiling != 0 {
         return Err(Error::Format(format!("BFLIM with tile mode {tiling:#x}")));
     }
@@ -74,8 +80,6 @@ pub fn read<'a>(bytes: &'a [u8], footer: &[u8], limits: &Limits) -> Result<Textu
         faces: 1,
     };
     let mut texture = shape.texture(limits)?;
-    let data = bytes.get(..size).filter(|_| size <= bytes.len() - footer.len());
-    let data = data.ok_or(Error::Truncated("the footer"))?;
     let padded = memory_width(texture.format, texture.extent, size)?;
     texture.push([0; 3], tiles(&texture, data, padded, limits)?);
     Ok(texture)

@@ -21,6 +21,7 @@
 mod astc;
 mod basis;
 mod bntx;
+mod cafe;
 mod clim;
 mod ctpk;
 mod dds;
@@ -155,7 +156,7 @@ pub enum Container {
     Ctpk,
     /// BCLIM of the Nintendo 3DS.
     Bclim,
-    /// BFLIM of the Nintendo 3DS.
+    /// BFLIM of the Nintendo 3DS and of the Wii U.
     Bflim,
     /// NSBTX, or an NSBMD with textures, of the Nintendo DS.
     Nsbtx,

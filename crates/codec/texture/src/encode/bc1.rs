@@ -2,8 +2,9 @@
 //! The format is from Microsoft's description of it.
 //!
 //! The end points are those of a line by principal components, then of least squares for the levels that texels have on it
-//! (as in van Waveren, "Real-Time DXT Compression", and Castaño, "High Quality DXT Compression Using OpenCL"). At the highest
-//! quality single components of the end points are then varied by one.
+//! (as in van Waveren, "Real-Time DXT Compression", and Castaño, "High Quality DXT Compression Using OpenCL"). At the lowest
+//! quality the ends of the line are only rounded; at the highest, single components of the end points are varied by one after
+//! least squares.
 
 use super::Quality;
 use super::lanes::{Blocks, F, LANES, U, level, rounded, splat, words};
@@ -57,7 +58,7 @@ pub fn encode<S: Simd>(simd: S, blocks: &Blocks<S>, alpha: Alpha, quality: Quali
 }
 
 /// End points as codes and in eight bits, the level of each texel between them, and the squared error, which
-/// [`Quality::Fast`] does not compute.
+/// [`Quality::Fast`] and [`Quality::Fastest`] do not compute.
 struct Fitted<S: Simd> {
     codes: [[F<S>; 3]; 2],
     exact: Ends<S>,
@@ -89,6 +90,27 @@ fn quantized<S: Simd>(simd: S, least: &Least<S>) -> ([[F<S>; 3]; 2], Ends<S>) {
     (codes, exact)
 }
 
+/// The part of the line that the ends of [`Quality::Fastest`] leave out on each side: most texels lie further in.
+const INSET: f32 = 1.0 / 32.0;
+
+/// The codes nearest to the ends of a line, moved in by [`INSET`], and their values in eight bits. Half of what rounding adds to a
+/// component of the first end is taken from the second before that is rounded, as the errors of both add up between them.
+#[inline(always)]
+fn rounded_ends<S: Simd>(simd: S, ends: &Ends<S>) -> ([[F<S>; 3]; 2], Ends<S>) {
+    let mut codes = [[splat(simd, 0.0); 3]; 2];
+    let mut exact = *ends;
+    for c in 0..3 {
+        let (top, unit) = (splat(simd, TOPS[c]), 255.0 / TOPS[c]);
+        let inset = (ends.to[c] - ends.from[c]) * INSET;
+        let (from, to) = ((ends.from[c] + inset) * (1.0 / unit), (ends.to[c] - inset) * (1.0 / unit));
+        codes[0][c] = level(from, top);
+        codes[1][c] = level((from - codes[0][c]) * 0.5 + to, top);
+        exact.from[c] = codes[0][c] * unit;
+        exact.to[c] = codes[1][c] * unit;
+    }
+    (codes, exact)
+}
+
 /// Searches the end points for `TOP` + 1 levels.
 #[inline(never)]
 fn fit<S: Simd, const TOP: usize>(
@@ -102,6 +124,13 @@ fn fit<S: Simd, const TOP: usize>(
         #[inline(always)]
         || {
             let top = TOP as f32;
+            if quality == Quality::Fastest {
+                let axis = moments.axis::<3, 1>(simd);
+                let ends = Ends::along::<3>(simd, blocks, part, moments, axis);
+                let (codes, exact) = rounded_ends(simd, &ends);
+                let levels = exact.levels::<3>(simd, blocks, top);
+                return Fitted { codes, exact, levels, error: splat(simd, 0.0) };
+            }
             let ends = Ends::principal::<3>(simd, blocks, part, moments);
             let levels = ends.levels::<3>(simd, blocks, top);
             let mut best = once::<S, TOP>(simd, blocks, part, moments, &ends, &levels);
@@ -190,6 +219,12 @@ fn flat<S: Simd>(simd: S, blocks: &Blocks<S>, moments: &Moments<S>, best: &mut F
     )
 }
 
+/// Codes of red, green and blue as 5:6:5 bits.
+#[inline(always)]
+fn packed<S: Simd>([r, g, b]: [F<S>; 3]) -> U<S> {
+    rounded(r) << 11 | rounded(g) << 5 | rounded(b)
+}
+
 impl<S: Simd> Fitted<S> {
     /// Replaces this by `other` in the lanes where that is better; gives whether there are any.
     #[inline(always)]
@@ -245,7 +280,6 @@ impl<S: Simd> Fitted<S> {
     /// The end points as 5:6:5 bits.
     #[inline(always)]
     fn colors(&self) -> [U<S>; 2] {
-        let packed = |[r, g, b]: [F<S>; 3]| rounded(r) << 11 | rounded(g) << 5 | rounded(b);
         [packed(self.codes[0]), packed(self.codes[1])]
     }
 

@@ -9,7 +9,7 @@ use super::lanes::{Blocks, F, LANES, U, level, rounded, splat, words};
 use crate::etc::eac::MODIFIERS;
 use fearless_simd::prelude::*;
 
-/// The tables that [`Quality::Fast`] tries: ones with even steps, with a far value, and with modifiers near 0.
+/// The tables that [`Quality::Fast`] and [`Quality::Fastest`] try: ones with even steps, with a far value, and with modifiers near 0.
 const FEW: [usize; 4] = [0, 3, 10, 13];
 
 /// Changes to the multiplier and the base that are tried, from those whose values just span the block's.
@@ -56,9 +56,9 @@ pub fn encode<S: Simd, const ELEVEN: bool>(
             }
             let middle = (least + most) * 0.5;
             let all: [usize; 16] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15];
-            let tables: &[usize] = if quality == Quality::Fast { &FEW } else { &all };
+            let tables: &[usize] = if quality <= Quality::Fast { &FEW } else { &all };
             let near = match quality {
-                Quality::Fast => 1,
+                Quality::Fastest | Quality::Fast => 1,
                 Quality::Normal => 2,
                 Quality::High => NEAR.len(),
             };

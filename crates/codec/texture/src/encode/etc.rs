@@ -103,7 +103,7 @@ fn pair<S: Simd>(simd: S, blocks: &Blocks<S>, quality: Quality) -> Pair<S> {
                 }
                 let flipped = splat(simd, flipped as f32);
                 let rounds = match quality {
-                    Quality::Fast => 1,
+                    Quality::Fastest | Quality::Fast => 1,
                     Quality::Normal => 2,
                     Quality::High => 3,
                 };
@@ -363,7 +363,7 @@ impl<S: Simd> Pair<S> {
                     }
                     let small = in_second.select(second.modifiers[0], first.modifiers[0]);
                     let large = in_second.select(second.modifiers[1], first.modifiers[1]);
-                    let (is_large, is_below) = if quality == Quality::Fast {
+                    let (is_large, is_below) = if quality <= Quality::Fast {
                         (away.abs().simd_gt((small + large) * 1.5), away.simd_lt(0.0))
                     } else {
                         nearest(simd, blocks, i, &base, [small, large])

@@ -30,9 +30,12 @@ use lanes::{Blocks, F, LANES, Lane, Rows, Words, splat};
 use rayon::prelude::*;
 use thiserror::Error;
 
-/// How much time is spent on the search for the best blocks.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+/// How much time is spent on the search for the best blocks; a quality that takes more is greater.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Quality {
+    /// For BC1, and colours of BC3, the line through the texels alone, without least squares. For other formats the same as
+    /// [`Fast`](Self::Fast).
+    Fastest,
     /// A line through the texels and one round of least squares: for textures that are encoded within a frame.
     Fast,
     /// More rounds and more modes, where they gain much for little time.
@@ -44,7 +47,7 @@ pub enum Quality {
 
 impl Quality {
     /// All of them, the fastest first.
-    pub const ALL: [Quality; 3] = [Quality::Fast, Quality::Normal, Quality::High];
+    pub const ALL: [Quality; 4] = [Quality::Fastest, Quality::Fast, Quality::Normal, Quality::High];
 }
 
 /// Why an encoder refused its input.
@@ -117,8 +120,8 @@ pub fn encode_into_parallel(
 
 /// Transcodes blocks of `from` to blocks of `to`. `data` has the layout that [`decode_into`](crate::decode_into) takes;
 /// blocks are written to the start of `out`. From [`Format::Etc1s`] to ETC1 and ETC2, colours are copied, as those formats
-/// contain it. From [`Format::Uastc`] to BC7, [`Quality::Fast`] is [`uastc_to_bc7`](crate::basis::uastc_to_bc7), and others keep
-/// its blocks where the encoder's are no better. Nothing is allocated.
+/// contain it. From [`Format::Uastc`] to BC7, [`Quality::Fast`] and [`Quality::Fastest`] are [`uastc_to_bc7`](crate::basis::uastc_to_bc7),
+/// and others keep its blocks where the encoder's are no better. Nothing is allocated.
 ///
 /// # Errors
 /// When `from` does not decode to what the encoder takes, and as [`encode_into`].
@@ -273,7 +276,7 @@ impl Job {
         match (self.from, self.to) {
             (Format::Etc1s | Format::Etc1sAlpha, Format::Etc1 | Format::Etc2Rgb) => Some(ByBlock::OfEtc1s),
             (Format::Etc1s, Format::Etc2Rgba8) => Some(ByBlock::OfEtc1s),
-            (Format::Uastc, Format::Bc7) if self.quality == Quality::Fast => Some(ByBlock::OfUastc),
+            (Format::Uastc, Format::Bc7) if self.quality <= Quality::Fast => Some(ByBlock::OfUastc),
             _ => None,
         }
     }

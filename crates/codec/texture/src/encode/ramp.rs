@@ -17,7 +17,7 @@ pub fn encode<S: Simd>(simd: S, blocks: &Blocks<S>, component: usize, quality: Q
                 (least, most) = (least.min(*value), most.max(*value));
             }
             let mut best = Ramp::of::<7>(simd, values, most, least);
-            if quality != Quality::Fast {
+            if quality > Quality::Fast {
                 best.regress::<7>(simd, values);
                 // The other mode, with six values, 0 and 255.
                 let (mut inner_least, mut inner_most) = (splat(simd, 255.0), splat(simd, 0.0));

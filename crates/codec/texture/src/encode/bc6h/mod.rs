@@ -45,7 +45,7 @@ pub fn encode<S: Simd, const SIGNED: bool>(simd: S, rows: &Rows<u64>, quality: Q
         #[inline(always)]
         || {
             let effort = match quality {
-                Quality::Fast => Effort { rounds: [1, 1], tried: 0 },
+                Quality::Fastest | Quality::Fast => Effort { rounds: [1, 1], tried: 0 },
                 Quality::Normal => Effort { rounds: [2, 1], tried: 1 },
                 Quality::High => Effort { rounds: [3, 3], tried: 4 },
             };

@@ -41,7 +41,7 @@ pub fn encode<S: Simd>(simd: S, blocks: &Blocks<S>, quality: Quality) -> Words {
         #[inline(always)]
         || {
             let effort = match quality {
-                Quality::Fast => {
+                Quality::Fastest | Quality::Fast => {
                     Effort { rounds: 1, partitions: 0, tried: 0, three: false, rotations: false }
                 }
                 Quality::Normal => {
