@@ -231,10 +231,15 @@ impl SharedConsts {
 /// Drops blocks that the entry does not reach from the layout, by the up-to-date `cfg`, and empties them; whether
 /// there were any.
 pub(crate) fn remove_unreachable(f: &mut Function, cfg: &Cfg) -> bool {
+    retain_blocks(f, |block| cfg.is_reachable(block))
+}
+
+/// Drops blocks from the layout and empties them; whether there were any.
+pub(crate) fn retain_blocks(f: &mut Function, is_kept: impl Fn(Block) -> bool) -> bool {
     let Function { layout, blocks, .. } = f;
     let before = layout.len();
     layout.retain(|&b| {
-        let keep = cfg.is_reachable(b);
+        let keep = is_kept(b);
         if !keep {
             blocks[b].insts.clear();
             take_term(&mut blocks[b].term);

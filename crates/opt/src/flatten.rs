@@ -12,7 +12,12 @@
 //! ```
 //!
 //! Branches that end in one place, over blocks of pure ops that GPUs do in a few cycles: less to write than a branch, and less to
-//! compile for drivers, which do the same. Blocks are joined on the way, so that ifs inside of such arms go first.
+//! compile for drivers, which do the same. Blocks are joined on the way, so that ifs inside of such arms go first. A `discard_if` in
+//! an arm stays one, of both conditions.
+//!
+//! Where an arm has to stay a block, the values that both arms end with are selected before the branch if they are computed there or are
+//! cheap (`choose`). Two branches behind each other that lead to the same place become one if nothing else leads there but the rest of
+//! the same if (`either`): structured code would need a variable that says which way was taken, or phis behind each other.
 //!
 //! A pass for GPUs' stages: a CPU predicts the branch.
 
@@ -21,10 +26,13 @@ use crate::{Changed, edit};
 use smallvec::SmallVec;
 use xenoglot_ir::analysis::Cfg;
 use xenoglot_ir::entity::SecondaryMap;
-use xenoglot_ir::{Block, Flags, Function, Imm, Inst, Kind, Op, TermKind, Value};
+use xenoglot_ir::{Block, Edge, Flags, Function, Imm, Inst, Kind, Op, TermKind, Type, Value};
+
+mod choose;
+mod either;
 
 /// Ops of both arms that are computed always at most.
-const MOST_OPS: usize = 6;
+const MOST_OPS: usize = 8;
 /// Instructions that are moved to join a block to another at most: so many are no arm, and a long row of ifs would move them once for
 /// each.
 const MOST_MOVED: usize = 64;
@@ -59,14 +67,23 @@ pub fn run(w: &mut Work<'_>) -> Done {
     let replaced = &mut w.known.replaced;
     replaced.reset(f);
     for block in order(cfg) {
-        let Some(arms) = arms(f, block, &ways) else { continue };
-        let to = arms[0].to;
-        flatten(f, block, arms, &mut gone);
-        changed = true;
-        ways[to] -= 1;
-        if ways[to] == 1 && f.blocks[to].insts.len() <= MOST_MOVED {
-            edit::join(f, block, to, replaced);
-            gone[to] = true;
+        while !gone[block] {
+            if let Some(arms) = arms(f, block, &ways) {
+                let to = arms[0].to;
+                flatten(f, block, arms, &mut gone);
+                changed = true;
+                ways[to] -= 1;
+                if ways[to] == 1 && f.blocks[to].insts.len() <= MOST_MOVED {
+                    edit::join(f, block, to, replaced);
+                    gone[to] = true;
+                }
+            } else if let Some(either) = either::find(f, block, &ways) {
+                either::join(f, block, either, (&mut ways, &mut gone), replaced);
+                changed = true;
+            } else {
+                changed |= choose::run(f, block, &ways, replaced);
+                break;
+            }
         }
     }
     if !changed {
@@ -74,7 +91,7 @@ pub fn run(w: &mut Work<'_>) -> Done {
     }
     replaced.apply(f);
     // Blocks that nothing leads to may lead to those that went.
-    f.layout.retain(|&block| cfg.is_reachable(block) && !gone[block]);
+    edit::retain_blocks(f, |block| cfg.is_reachable(block) && !gone[block]);
     w.done(Changed::ALL, Keeps::STALE)
 }
 
@@ -87,27 +104,31 @@ fn order(cfg: &Cfg) -> Vec<Block> {
 fn arms(f: &Function, block: Block, ways: &SecondaryMap<Block, u32>) -> Option<[Arm; 2]> {
     let term = f.term(block);
     let ([yes, no], TermKind::Branch) = (&term.edges[..], term.kind) else { return None };
-    let arm = |edge: &xenoglot_ir::Edge| {
-        let over = edge.block;
-        let is_direct = || Arm { over: None, to: over, args: f.edge_args(edge).into(), ops: 0 };
-        let (TermKind::Jump, [next]) = (f.term(over).kind, f.edges(over)) else { return is_direct() };
-        match cheap_ops(f, over) {
-            Some(ops) if ways[over] == 1 && over != block && f.params(over).is_empty() => {
-                Arm { over: Some(over), to: next.block, args: f.edge_args(next).into(), ops }
-            }
-            _ => is_direct(),
-        }
-    };
-    let arms = [arm(yes), arm(no)];
-    if arms[0].to != arms[1].to {
-        return None;
-    }
+    let arms = [yes, no].map(|edge| arm(f, block, edge, ways));
     let to = arms[0].to;
+    let is_inside = arms.iter().all(|arm| arm.over != Some(to)) && to != block;
+    (to == arms[1].to && is_inside && are_small(f, &arms, 0)).then_some(arms)
+}
+
+/// An edge of `block`, with the block on its way if that is cheap.
+fn arm(f: &Function, block: Block, edge: &Edge, ways: &SecondaryMap<Block, u32>) -> Arm {
+    let over = edge.block;
+    let is_direct = || Arm { over: None, to: over, args: f.edge_args(edge).into(), ops: 0 };
+    let (TermKind::Jump, [next]) = (f.term(over).kind, f.edges(over)) else { return is_direct() };
+    match cheap_ops(f, over) {
+        Some(ops) if ways[over] == 1 && over != block && f.params(over).is_empty() => {
+            Arm { over: Some(over), to: next.block, args: f.edge_args(next).into(), ops }
+        }
+        _ => is_direct(),
+    }
+}
+
+/// Whether two arms have few ops, with some `more`, and choose between few values that can be selected.
+fn are_small(f: &Function, arms: &[Arm; 2], more: usize) -> bool {
     let differ = arms[0].args.iter().zip(&arms[1].args).filter(|(a, b)| a != b);
     let mut differ = differ.map(|(&a, _)| f.ty(a).kind());
-    let is_small = arms[0].ops + arms[1].ops <= MOST_OPS && differ.clone().count() <= MOST_SELECTS;
-    let is_inside = arms.iter().all(|arm| arm.over != Some(to)) && to != block;
-    (is_small && is_inside && !differ.any(Kind::is_handle)).then_some(arms)
+    let ops = arms[0].ops + arms[1].ops + more;
+    ops <= MOST_OPS && differ.clone().count() <= MOST_SELECTS && !differ.any(Kind::is_handle)
 }
 
 /// How many cheap ops a block has; none if it has others.
@@ -116,7 +137,7 @@ fn cheap_ops(f: &Function, block: Block) -> Option<usize> {
     let mut count = 0;
     for &inst in insts {
         count += usize::from(!matches!(f.insts[inst].op, Op::Const | Op::Undef));
-        if count > MOST_OPS || !is_cheap(f, inst) {
+        if count > MOST_OPS || !is_cheap(f, inst) && f.insts[inst].op != Op::DiscardIf {
             return None;
         }
     }
@@ -156,6 +177,9 @@ fn is_cheap(f: &Function, inst: Inst) -> bool {
             | Op::Shl
             | Op::Ushr
             | Op::Sshr
+            | Op::Clz
+            | Op::Ctz
+            | Op::Popcount
             | Op::IcmpEq
             | Op::IcmpNe
             | Op::IcmpUlt
@@ -178,24 +202,66 @@ fn is_cheap(f: &Function, inst: Inst) -> bool {
 }
 
 /// Moves the ops of both arms to the end of `block`, which then jumps to where they end.
-fn flatten(f: &mut Function, block: Block, [yes, no]: [Arm; 2], gone: &mut SecondaryMap<Block, bool>) {
-    let (cond, guest) = (f.term_args(block).first().copied(), f.term(block).guest);
-    for over in [yes.over, no.over].into_iter().flatten() {
-        let mut insts = std::mem::take(&mut f.blocks[over].insts);
-        f.blocks[block].insts.append(&mut insts);
-        gone[over] = true;
+fn flatten(f: &mut Function, block: Block, arms: [Arm; 2], gone: &mut SecondaryMap<Block, bool>) {
+    let (Some(&cond), guest) = (f.term_args(block).first(), f.term(block).guest) else { return };
+    let to = arms[0].to;
+    for (arm, taken) in arms.iter().zip([true, false]) {
+        take(f, block, arm, (cond, taken), gone);
     }
-    let mut args: SmallVec<[Value; 4]> = SmallVec::new();
-    for (a, b) in yes.args.into_iter().zip(no.args) {
-        match cond {
-            Some(cond) if a != b => {
-                let ty = f.ty(a);
-                let inst = f.make_inst(Op::Select, Flags::NONE, Imm::None, &[cond, a, b], &[ty], guest);
-                f.blocks[block].insts.push(inst);
-                args.extend(f.result(inst));
-            }
-            _ => args.push(a),
+    let args = select_all(f, block, cond, &arms[0].args, &arms[1].args);
+    f.set_jump(block, to, &args, guest);
+}
+
+/// Moves the ops of an arm, which is taken where the condition is so, to the end of `block`.
+fn take(
+    f: &mut Function,
+    block: Block,
+    arm: &Arm,
+    (cond, taken): (Value, bool),
+    gone: &mut SecondaryMap<Block, bool>,
+) {
+    let Some(over) = arm.over else { return };
+    gone[over] = true;
+    for inst in std::mem::take(&mut f.blocks[over].insts) {
+        if f.insts[inst].op == Op::DiscardIf
+            && let Some(&tested) = f.args(inst).first()
+        {
+            let goes = if taken { cond } else { add(f, block, Op::Not, &[cond], Type::BOOL) };
+            let both = match f.const_bits(tested) {
+                Some(bits) if bits.lane(0) != 0 => goes,
+                _ => add(f, block, Op::And, &[goes, tested], Type::BOOL),
+            };
+            edit::rewrite(f, inst, Op::DiscardIf, Flags::NONE, Imm::None, &[both]);
         }
+        f.blocks[block].insts.push(inst);
     }
-    f.set_jump(block, yes.to, &args, guest);
+}
+
+/// What two ways give to one place, `yes` where the condition is true, each selected at the end of `block`.
+fn select_all(
+    f: &mut Function,
+    block: Block,
+    cond: Value,
+    yes: &[Value],
+    no: &[Value],
+) -> SmallVec<[Value; 4]> {
+    yes.iter().zip(no).map(|(&a, &b)| select(f, block, cond, a, b)).collect()
+}
+
+/// One of two values at the end of `block`.
+fn select(f: &mut Function, block: Block, cond: Value, yes: Value, no: Value) -> Value {
+    let bool_of = |v: Value| f.const_bits(v).filter(|_| f.ty(v) == Type::BOOL).map(|bits| bits.lane(0) != 0);
+    match (bool_of(yes), bool_of(no)) {
+        _ if yes == no => yes,
+        (Some(true), Some(false)) => cond,
+        (Some(false), Some(true)) => add(f, block, Op::Not, &[cond], Type::BOOL),
+        _ => add(f, block, Op::Select, &[cond, yes, no], f.ty(yes)),
+    }
+}
+
+/// An op at the end of `block`.
+fn add(f: &mut Function, block: Block, op: Op, args: &[Value], ty: Type) -> Value {
+    let (inst, v) = f.make_value(op, Flags::NONE, Imm::None, args, ty, f.term(block).guest);
+    f.blocks[block].insts.push(inst);
+    v
 }

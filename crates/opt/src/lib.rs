@@ -38,6 +38,7 @@
 pub mod add_position;
 pub mod block_params;
 pub mod branch_fold;
+pub mod bypass;
 pub mod combine_samplers;
 pub mod constant_fold;
 pub mod context;
@@ -89,4 +90,4 @@ pub use xenoglot_ir::analysis::Changed;
 
 /// Counts the changes of what all passes share: the pass list, and what edits functions and knows of them. Passes have
 /// versions of their own ([`Pass::version`]). Both are part of a cache's keys.
-pub const VERSION: u16 = 19;
+pub const VERSION: u16 = 20;

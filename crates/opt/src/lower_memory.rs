@@ -244,7 +244,7 @@ impl Code<'_, '_> {
         } else {
             let scope = if mem.space == Space::Shared { Scope::Workgroup } else { Scope::Device };
             let mem = MemInfo { order: Order::Relaxed, scope, ..mem };
-            exchange(b, Place { mem, at, ..place }, merged);
+            exchange_rarely(b, Place { mem, at, ..place }, merged);
         }
     }
 
@@ -302,16 +302,37 @@ fn next(b: &mut Builder, numbers: &mut SharedConsts, op: Op, ty: Type, old: Valu
 /// Exchanges the word at a place for what `new` makes of it until nobody came between; goes on behind the loop and gives
 /// the old word.
 fn exchange(b: &mut Builder, place: Place, new: impl FnOnce(&mut Builder, Value) -> Value) -> Value {
-    let seen = Place { mem: MemInfo { order: Order::Relaxed, ..place.mem }, ..place }.load(b);
+    let seen = relaxed(place).load(b);
     let (round, after) = (b.func.add_block(), b.func.add_block());
     let old = b.func.add_param(round, Type::I32);
     b.jump(round, &[seen]);
     b.switch_to(round);
     let new = new(b, old);
-    let exchanged = place.inst(b, Op::AtomicCmpxchg, &[old, new], &[Type::I32]);
-    let seen = b.func.results(exchanged)[0];
-    let done = b.op(Op::IcmpEq, &[seen, old]);
+    let (seen, done) = attempt(b, place, old, new);
     b.branch(done, (after, &[]), (round, &[seen]));
     b.switch_to(after);
     old
+}
+
+/// The same where others seldom come between: what they left is loaded anew, and nothing is carried around the loop.
+fn exchange_rarely(b: &mut Builder, place: Place, new: impl FnOnce(&mut Builder, Value) -> Value) {
+    let (round, after) = (b.func.add_block(), b.func.add_block());
+    b.jump(round, &[]);
+    b.switch_to(round);
+    let old = relaxed(place).load(b);
+    let new = new(b, old);
+    let (_, done) = attempt(b, place, old, new);
+    b.branch(done, (after, &[]), (round, &[]));
+    b.switch_to(after);
+}
+
+fn relaxed(place: Place) -> Place {
+    Place { mem: MemInfo { order: Order::Relaxed, ..place.mem }, ..place }
+}
+
+/// Exchanges a word if it is still `old`: what was there, and whether that is it.
+fn attempt(b: &mut Builder, place: Place, old: Value, new: Value) -> (Value, Value) {
+    let exchanged = place.inst(b, Op::AtomicCmpxchg, &[old, new], &[Type::I32]);
+    let seen = b.func.results(exchanged)[0];
+    (seen, b.op(Op::IcmpEq, &[seen, old]))
 }

@@ -5,12 +5,12 @@
 
 use crate::session::{Run, Session};
 use crate::{
-    Changed, Context, Lacks, add_position, block_params, branch_fold, combine_samplers, constant_fold,
-    copy_propagate, cse, dead_code, flatten, inline_calls, join_components, legalize, licm, lower_absent,
-    lower_derivatives, lower_draw_parameters, lower_float64, lower_floats, lower_helpers, lower_int64,
-    lower_invocations, lower_levels, lower_memory, lower_narrow, lower_signed_atomics, lower_subgroups,
-    lower_texel_buffers, lower_texture_lines, lower_wide_atomics, promote, quads, relax, scalarize,
-    separate_bindings, separate_comparisons, separate_samplers, simplify, split_arrays,
+    Changed, Context, Lacks, add_position, block_params, branch_fold, bypass, combine_samplers,
+    constant_fold, copy_propagate, cse, dead_code, flatten, inline_calls, join_components, legalize, licm,
+    lower_absent, lower_derivatives, lower_draw_parameters, lower_float64, lower_floats, lower_helpers,
+    lower_int64, lower_invocations, lower_levels, lower_memory, lower_narrow, lower_signed_atomics,
+    lower_subgroups, lower_texel_buffers, lower_texture_lines, lower_wide_atomics, promote, quads, relax,
+    scalarize, separate_bindings, separate_comparisons, separate_samplers, simplify, split_arrays,
 };
 use std::time::{Duration, Instant};
 use xenoglot_ir::verify::{VerifyErrors, verify, verify_func};
@@ -70,9 +70,10 @@ passes! {
     block_params 1 Function "parameters that are one constant become it",
     licm 2 Function "loop-invariant code moves before the loop",
     dead_code 1 Function "what nobody needs goes",
-    flatten 1 Function "short arms of branches are computed always, and selected",
+    bypass 1 Function "edges lead past short blocks that compute constants",
+    flatten 2 Function "short arms of branches are computed always, and selected",
     scalarize 1 Function "vector ops become scalar ops",
-    lower_memory 3 Function "narrow accesses go by words, wrapping and float atomics are loops",
+    lower_memory 4 Function "narrow accesses go by words, wrapping and float atomics are loops",
     join_components 2 Module "variables at one location become one vector",
     add_position 1 Module "vertex shaders without a position get one",
     separate_samplers 1 Module "textures that come with their sampler get one of their own",
@@ -297,6 +298,7 @@ pub fn optimize_function<O: Observer>(
         r.run(pass!(dead_code))?;
     }
     if level >= Level::Light && is_gpu {
+        r.run(pass!(bypass))?;
         r.run(pass!(flatten))?;
     }
     Ok(())

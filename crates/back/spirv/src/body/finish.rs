@@ -12,6 +12,10 @@ impl Body<'_, '_> {
         let ssa = &mut scratch.ssa;
         let unit = &mut *shared.unit;
         ssa.simplify(unit.constants());
+        let is_one_type = |a, b| var_type(function, a) == var_type(function, b);
+        if ssa.join(&unit.code, &unit.literals, is_one_type) {
+            ssa.simplify(unit.constants());
+        }
         if unit.options.portable_ops {
             ssa.carry_by_phis();
         }

@@ -26,7 +26,7 @@ use super::cx::Cx;
 use super::int::Scalar;
 use super::val::Val;
 use super::{Lift, Stop};
-use crate::bitcode::{Operand, Type as Llvm, TypeId, ValueId};
+use crate::bitcode::{Def, Operand, Type as Llvm, TypeId, ValueId};
 use crate::ops::{Family, Op};
 use xenoglot_ir::Value;
 
@@ -113,6 +113,15 @@ impl Cx<'_> {
             Family::Node => self.nodes(call),
             Family::None => Err(call.op.refusal().map_or(NOT_LIFTED, Stop::Unsupported)),
         }
+    }
+
+    /// The operation that a call is of, and its operands behind its number; none if it is of another function.
+    fn called_op<'c>(&mut self, callee: ValueId, args: &'c [Operand]) -> Option<(Op, &'c [Operand])> {
+        let Ok(&Def::Function(index)) = self.def(callee) else { return None };
+        let (number, args) = args.split_first()?;
+        let op = Op::from_number(u32::try_from(self.integer(number.value()?).ok()?).ok()?)?;
+        let is_it = op.info().operands.len() <= args.len() && self.is_named_after(index, op);
+        is_it.then_some((op, args))
     }
 
     /// Whether a function has the name of an operation.

@@ -1,10 +1,11 @@
 //! Lanes of a wave in groups: those with equal values, and prefixes within a group.
 //!
-//! Equal values are found bit by bit, and prefixes by lanes that look back twice as far in each step. The loops over bits and
-//! steps end in all lanes at once. A loop over the distinct values would be shorter, but its lanes leave one by one, and drivers
-//! are known to split waves there.
+//! Equal values are found bit by bit, and prefixes by lanes that look back twice as far in each step; prefixes over the same lanes
+//! share a loop. The loops over bits and steps end in all lanes at once. A loop over the distinct values would be shorter, but its
+//! lanes leave one by one, and drivers are known to split waves there.
 
 use super::{Call, Made, NOT_LIFTED};
+use crate::bitcode::InstKind;
 use crate::lift::cx::Cx;
 use crate::lift::val::Val;
 use crate::lift::{Lift, Stop};
@@ -12,11 +13,22 @@ use crate::ops::Op as Dx;
 use xenoglot_ir::imm::{Reduce, SubgroupInfo};
 use xenoglot_ir::{Imm, Kind, Op, Type, Value};
 
+/// Instructions behind a prefix that are searched for others of the same lanes, and how many prefixes are computed at once.
+const LOOKED_AT: usize = 32;
+const MOST_PREFIXES: usize = 8;
+
+/// What is combined, and what the first lane of a group gets.
+struct Prefix {
+    value: Value,
+    op: Op,
+    neutral: Value,
+}
+
 fn plain() -> Imm {
     Imm::Subgroup(SubgroupInfo { width: 0, reduce: Reduce::Iadd, exclusive: false })
 }
 
-impl Cx<'_> {
+impl<'a> Cx<'a> {
     pub(super) fn partitions(&mut self, call: &Call<'_>) -> Lift<Made> {
         Ok(match call.op {
             Dx::WaveMatch => {
@@ -104,20 +116,21 @@ impl Cx<'_> {
     }
 
     /// Does something to values, in a loop, as long as it says that there is more to do, which it says to all lanes alike.
-    pub(super) fn rounds<const N: usize>(
+    pub(super) fn rounds<V: AsRef<[Value]> + AsMut<[Value]>>(
         &mut self,
-        start: [Value; N],
-        body: impl FnOnce(&mut Self, [Value; N]) -> (Value, [Value; N]),
-    ) -> [Value; N] {
+        start: V,
+        body: impl FnOnce(&mut Self, V) -> (Value, V),
+    ) -> V {
         let [round, after] = [(); 2].map(|()| self.b.func.add_block());
-        self.b.jump(round, &start);
+        self.b.jump(round, start.as_ref());
         self.b.switch_to(round);
-        let before = start.map(|v| {
-            let ty = self.ty(v);
-            self.b.func.add_param(round, ty)
-        });
+        let mut before = start;
+        for v in before.as_mut() {
+            let ty = self.ty(*v);
+            *v = self.b.func.add_param(round, ty);
+        }
         let (more, result) = body(self, before);
-        self.b.branch(more, (round, &result), (after, &[]));
+        self.b.branch(more, (round, result.as_ref()), (after, &[]));
         self.b.switch_to(after);
         result
     }
@@ -137,6 +150,61 @@ impl Cx<'_> {
 
     /// Operands of the lanes of a group that come before this one combined: value, mask, kind, whether it has no sign.
     fn prefix(&mut self, call: &Call<'_>) -> Lift<Value> {
+        if let Some(known) = call.result.and_then(|result| self.known_scalar(result)) {
+            return Ok(known);
+        }
+        let first = self.combined(call)?;
+        let mut all = vec![first];
+        let mut results = Vec::new();
+        for behind in self.prefixes_behind(call) {
+            if let (Some(result), Ok(prefix)) = (behind.result, self.combined(&behind)) {
+                results.push(result);
+                all.push(prefix);
+            }
+        }
+        let before = self.lanes_before(call, 1)?;
+        let mut made = self.prefixes(&all, before).into_iter();
+        let own = made.next().ok_or(NOT_LIFTED)?;
+        results.into_iter().zip(made).for_each(|(result, v)| self.set(result, Val::Scalar(v)));
+        Ok(own)
+    }
+
+    /// Prefixes over the same lanes in the instructions behind a call, of values that are there already.
+    fn prefixes_behind(&mut self, call: &Call<'_>) -> Vec<Call<'a>> {
+        let body = self.body;
+        let mut found = Vec::new();
+        // Of a vector, lanes are at work one by one.
+        let behind = body.insts.iter().skip(self.at as usize + 1).take(LOOKED_AT);
+        for inst in behind.filter(|_| call.lane.is_none()) {
+            let (callee, args) = match &inst.kind {
+                InstKind::Call { callee, args, .. } => (*callee, body.list(*args)),
+                InstKind::Jump(_)
+                | InstKind::Branch { .. }
+                | InstKind::Switch { .. }
+                | InstKind::Return(_)
+                | InstKind::Unreachable => break,
+                _ => continue,
+            };
+            // Lanes may be gone behind other functions, and behind a discard.
+            let Some((op, args)) = self.called_op(callee, args) else { break };
+            match op {
+                Dx::Discard => break,
+                Dx::WaveMultiPrefixOp => {}
+                _ => continue,
+            }
+            let other = Call { op, result: inst.result, args, lane: None };
+            let arg = |call: &Call<'_>, n: usize| call.arg(n).ok();
+            let is_same = (1..5).all(|n| arg(&other, n).is_some() && arg(&other, n) == arg(call, n));
+            let is_there = arg(&other, 0).is_some_and(|value| self.known_scalar(value).is_some());
+            if is_same && is_there && found.len() + 1 < MOST_PREFIXES {
+                found.push(other);
+            }
+        }
+        found
+    }
+
+    /// What the call of a prefix combines.
+    fn combined(&mut self, call: &Call<'_>) -> Lift<Prefix> {
         let (value, s) = (self.arg(call, 0)?, self.arg_type(call, 0)?);
         if s.is_odd() {
             return Err(Stop::Unsupported("integers of this width"));
@@ -153,10 +221,14 @@ impl Cx<'_> {
             (4, false) => (Op::Imul, one),
             _ => return Err(Stop::Unsupported("its kind")),
         };
-        let before = self.lanes_before(call, 1)?;
+        Ok(Prefix { value, op, neutral })
+    }
+
+    /// Each prefix over the lanes of a group that come before this one.
+    fn prefixes(&mut self, all: &[Prefix], before: Value) -> Vec<Value> {
         // Only lanes that are there: they look back at lower ones, whatever masks say, so that the loop ends.
-        let all = self.all_counted();
-        let before = self.op(Op::And, &[before, all]);
+        let there = self.all_counted();
+        let before = self.op(Op::And, &[before, there]);
         let zero = self.constant(Type::I64, 0);
         let is_first = self.op(Op::IcmpEq, &[before, zero]);
         // The highest lane of those before; this one for the first.
@@ -165,17 +237,29 @@ impl Cx<'_> {
         let above = self.resize(above, Type::I32);
         let previous = self.op(Op::Isub, &[last, above]);
         let previous = self.b.select(is_first, lane, previous);
-        let [sum, _] = self.rounds([value, previous], |cx, [sum, seen]| {
-            let theirs = cx.inst(Op::SgShuffle, plain(), &[sum, seen], ty);
+        let mut start: Vec<Value> = all.iter().map(|prefix| prefix.value).collect();
+        start.push(previous);
+        let sums = self.rounds(start, |cx, mut sums| {
+            let seen = sums.pop().unwrap_or(previous);
             let further = cx.inst(Op::SgShuffle, plain(), &[seen, seen], Type::I32);
             let done = cx.op(Op::IcmpEq, &[seen, lane]);
-            let more = cx.op(op, &[theirs, sum]);
+            for (sum, prefix) in sums.iter_mut().zip(all) {
+                let ty = cx.ty(*sum);
+                let theirs = cx.inst(Op::SgShuffle, plain(), &[*sum, seen], ty);
+                let more = cx.op(prefix.op, &[theirs, *sum]);
+                *sum = cx.b.select(done, *sum, more);
+            }
             // Who sees itself has seen all before it, and who looked there has, too.
             let looks = cx.op(Op::IcmpNe, &[further, seen]);
             let one_looks = cx.inst(Op::SgAny, plain(), &[looks], Type::BOOL);
-            (one_looks, [cx.b.select(done, sum, more), cx.b.select(looks, further, lane)])
+            sums.push(cx.b.select(looks, further, lane));
+            (one_looks, sums)
         });
-        let sum = self.inst(Op::SgShuffle, plain(), &[sum, previous], ty);
-        Ok(self.b.select(is_first, neutral, sum))
+        let made = sums.into_iter().zip(all).map(|(sum, prefix)| {
+            let ty = self.ty(sum);
+            let sum = self.inst(Op::SgShuffle, plain(), &[sum, previous], ty);
+            self.b.select(is_first, prefix.neutral, sum)
+        });
+        made.collect()
     }
 }
