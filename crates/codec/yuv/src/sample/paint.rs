@@ -8,11 +8,12 @@ use super::codes::{Code, Number};
 /// page.
 const AHEAD: usize = 4096;
 
-/// Asks for the memory [`AHEAD`] of texels, so that it is in the cache when it is written.
+/// Asks for the memory [`AHEAD`] of texels that are made of samples of a byte, so that it is in the cache when it is written. Texels of
+/// longer samples take no less time with it.
 #[inline(always)]
-fn ask_ahead<T>(texels: &[T]) {
+fn ask_ahead<C, T>(texels: &[T]) {
     #[cfg(target_arch = "x86_64")]
-    {
+    if size_of::<C>() == 1 {
         use core::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
         let ahead = texels.as_ptr().cast::<i8>().wrapping_add(AHEAD);
         // SAFETY: every x86-64 processor has the instruction, which is a hint: it faults at no address and changes nothing.
@@ -106,7 +107,7 @@ pub(super) trait Arithmetic<const PAIRS: usize, const GROUP: usize>: Copy {
         let groups = texels.as_chunks_mut().0.iter_mut().zip(lumas.as_chunks().0);
         let chroma = reds.as_chunks().0.iter().zip(blues.as_chunks().0);
         for ((out, luma), (red, blue)) in groups.zip(chroma) {
-            ask_ahead(out);
+            ask_ahead::<C, _>(out);
             *out = self.texels(luma, [red, blue]);
         }
     }
@@ -122,7 +123,7 @@ pub(super) trait Arithmetic<const PAIRS: usize, const GROUP: usize>: Copy {
         let groups = texels.as_chunks_mut().0.iter_mut().zip(lumas.as_chunks().0);
         for (group, (out, luma)) in groups.enumerate() {
             let Some(chroma) = chroma.chroma(self, group) else { return };
-            ask_ahead(out);
+            ask_ahead::<C, _>(out);
             *out = self.texel_pairs(luma, [chroma; 2]);
         }
     }
@@ -174,8 +175,8 @@ mod tests {
     #[test]
     fn what_is_ahead_need_not_be_there() {
         let texels = [[7u8; 4]; 64];
-        ask_ahead(&texels[63..]);
-        ask_ahead::<[u8; 4]>(&[]);
+        ask_ahead::<u8, _>(&texels[63..]);
+        ask_ahead::<u8, [u8; 4]>(&[]);
         assert_eq!(texels, [[7; 4]; 64]);
     }
 }
