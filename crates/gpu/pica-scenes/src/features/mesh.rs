@@ -42,7 +42,7 @@ pub enum Place {
     Far(f32),
     /// Each triangle within a few pixels.
     Small,
-    /// On the corners of sixteenths of a pixel that are eight apart, so that many edges meet samples.
+    /// On corners of every other pixel, so that many edges meet samples.
     Grid,
 }
 
