@@ -50,6 +50,8 @@ pub struct Measured {
     pub one_core: f64,
     /// The same on all cores.
     pub all_cores: f64,
+    /// Milliseconds to take the frame from memory, and to put it back.
+    pub moved: [f64; 2],
     /// The renderer on the host's GPU.
     pub on_device: Option<OnDevice>,
 }
@@ -251,6 +253,15 @@ fn measure(scene: &Scene, repeats: usize, one: &rayon::ThreadPool, gpu: &mut Gpu
         (0..repeats).map(|_| once()).fold(f64::INFINITY, f64::min)
     };
     let engine = Engine::new();
+    let mut moved = [f64::INFINITY; 2];
+    for _ in 0..repeats {
+        let start = Instant::now();
+        let loaded = Frame::load(&memory, &targets)?;
+        moved[0] = moved[0].min(milliseconds(start));
+        let start = Instant::now();
+        loaded.store(&mut memory);
+        moved[1] = moved[1].min(milliseconds(start));
+    }
     Ok(Measured {
         name: scene.name.clone(),
         primitives: scene.primitives.len(),
@@ -258,6 +269,7 @@ fn measure(scene: &Scene, repeats: usize, one: &rayon::ThreadPool, gpu: &mut Gpu
         reference: best(&|frame| reference::draw(frame, &memory, &draw)),
         one_core: best(&|frame| one.install(|| engine.draw(frame, &memory, &draw))),
         all_cores: best(&|frame| engine.draw(frame, &memory, &draw)),
+        moved,
         on_device,
     })
 }
@@ -336,7 +348,7 @@ impl fmt::Display for Report {
         writeln!(f, "best of {} repetitions, {} threads; frames with clears\n", self.repeats, self.threads)?;
         writeln!(
             f,
-            "{:<20} {:>9} {:>12} {:>12} {:>12} {:>14} {:>10} {:>12} {:>9} {:>9}",
+            "{:<20} {:>9} {:>12} {:>12} {:>12} {:>14} {:>10} {:>8} {:>8} {:>12} {:>9} {:>9}",
             "scene",
             "pixels",
             "reference ms",
@@ -344,16 +356,27 @@ impl fmt::Display for Report {
             "all cores ms",
             "k primitives/s",
             "Mpixels/s",
+            "load ms",
+            "store ms",
             "read back ms",
             "uber ms",
             "split ms"
         )?;
         for scene in &self.scenes {
-            let Measured { name, primitives, pixels, reference, one_core, all_cores, on_device } = scene;
+            let Measured {
+                name,
+                primitives,
+                pixels,
+                reference,
+                one_core,
+                all_cores,
+                moved: [load, store],
+                on_device,
+            } = scene;
             let (rate, fill) = (*primitives as f64 / one_core, *pixels as f64 / one_core / 1e3);
             write!(
                 f,
-                "{name:<20} {pixels:>9} {reference:>12.2} {one_core:>12.3} {all_cores:>12.3} {rate:>14.0} {fill:>10.1} "
+                "{name:<20} {pixels:>9} {reference:>12.2} {one_core:>12.3} {all_cores:>12.3} {rate:>14.0} {fill:>10.1} {load:>8.3} {store:>8.3} "
             )?;
             match on_device {
                 Some(OnDevice { read_back, uber, split }) => {
