@@ -113,10 +113,10 @@ fn linked_cubins_hold_what_the_descriptions_say() {
     assert_eq!(relocated, 6);
 }
 
-/// One shader is right and differs: its compiler made `b * b - 1e18` one `DFMA`, which leaves the square that is lost
-/// where the source's device rounds the product.
-/// The source of another reads an invocation that is not the same for all, which GLSL does not allow: the reference draws
-/// what the first one has.
+/// Shaders whose sources draw something else than their code. The compiler of one made `b * b - 1e18` one `DFMA`, which keeps a square
+/// that is lost where a device rounds the product. The source of the other reads an invocation that is not the same for all, which
+/// GLSL does not allow, so that the reference draws what the first one has. `products_are_fused` and `lanes_read_their_own` draw both beside
+/// sources that say what the code does.
 const SHADERS: [(&str, &str); 2] =
     [("fs_fp64.frag", "pixels differ"), ("fs_vote_bits.frag", "pixels differ")];
 
@@ -168,20 +168,31 @@ fn archive(set: &str, names: &[&str], rewrite: impl Fn(&str) -> String) -> tempf
     folder
 }
 
-#[test]
-fn lanes_read_their_own() {
+/// Draws a shader beside its source with `from` replaced.
+fn drawn_as(name: &str, from: &str, to: &str) {
     if !lavapipe() {
         return;
     }
-    let name = "fs_vote_bits.frag";
     let folder = archive("maxwell-2/graphics", &[name], |source| {
-        source.replace("readInvocationARB(uv.y,gl_SubGroupInvocationARB)", "uv.y")
+        assert!(source.contains(from), "{source}");
+        source.replace(from, to)
     });
     for engine in ["spirv", "glsl"] {
         let cases = run("maxwell-graphics", folder.path().join("some.tar"), engine);
         assert_eq!(cases.len(), 1);
         all_pass_but(&cases, &[]);
     }
+}
+
+/// With b of 1e9 + a, b b - 1e18 - 2e9 a is the square of a, if nothing is rounded.
+#[test]
+fn products_are_fused() {
+    drawn_as("fs_fp64.frag", "double s=b*b; s=s-1.0e18lf-2.0e9lf*a;", "double s=a*a;");
+}
+
+#[test]
+fn lanes_read_their_own() {
+    drawn_as("fs_vote_bits.frag", "readInvocationARB(uv.y,gl_SubGroupInvocationARB)", "uv.y");
 }
 
 #[test]

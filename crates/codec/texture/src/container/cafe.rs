@@ -24,17 +24,9 @@ pub fn read<'a>(
         (MACRO, swizzle) => Tiling::Macro(swizzle),
         (mode, _) => return Err(Error::Format(format!("BFLIM of the Wii U with tile mode {mode}"))),
     };
-    let known = format(number).ok_or_else(|| Error::Format(format!("{number} of BFLIM of the Wii U")))?;
-    let shape = Shape {
-        container: Container::Bflim,
-        format: known.0,
-        transfer: known.1,
-        extent: Extent::flat(width, height),
-        dimensions: 2,
-        levels: 1,
-        layers: 0,
-        faces: 1,
-    };
+    let (format, transfer) =
+        format(number).ok_or_else(|| Error::Format(format!("{number} of BFLIM of the Wii U")))?;
+    let shape = Shape::picture(Container::Bflim, format, transfer, Extent::flat(width, height));
     let mut texture = shape.texture(limits)?;
     texture.swizzle = swizzle(number);
     let [across, down, _] = texture.format.block();

@@ -69,16 +69,12 @@ pub fn read<'a>(bytes: &'a [u8], footer: &[u8], limits: &Limits) -> Result<Textu
         13 if is_clim => pica::Format::A4,
         _ => return Err(Error::Format(format!("{number} of {}LIM", if is_clim { "BC" } else { "BF" }))),
     };
-    let shape = Shape {
-        container: if is_clim { Container::Bclim } else { Container::Bflim },
-        format: Format::Pica(format),
-        transfer: Transfer::Unknown,
-        extent: Extent::flat(width, height),
-        dimensions: 2,
-        levels: 1,
-        layers: 0,
-        faces: 1,
-    };
+    let shape = Shape::picture(
+        if is_clim { Container::Bclim } else { Container::Bflim },
+        Format::Pica(format),
+        Transfer::Unknown,
+        Extent::flat(width, height),
+    );
     let mut texture = shape.texture(limits)?;
     let padded = memory_width(texture.format, texture.extent, size)?;
     texture.push([0; 3], tiles(&texture, data, padded, limits)?);

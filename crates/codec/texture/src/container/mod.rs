@@ -264,16 +264,7 @@ pub fn raw<'a>(
     extent: Extent,
     limits: &Limits,
 ) -> Result<Texture<'a>, Error> {
-    let shape = Shape {
-        container: Container::Raw,
-        format,
-        transfer: Transfer::Unknown,
-        extent,
-        dimensions: if extent.depth > 1 { 3 } else { 2 },
-        levels: 1,
-        layers: 0,
-        faces: 1,
-    };
+    let shape = Shape::picture(Container::Raw, format, Transfer::Unknown, extent);
     let mut texture = shape.texture(limits)?;
     let data = Reader::new(bytes).take(texture.image_bytes(0)?, "the last block")?;
     texture.push([0; 3], Cow::Borrowed(data));

@@ -38,16 +38,12 @@ pub fn read<'a>(
     let param = entry.u32("an entry")?;
     let registers = ds::Texture { param: param & !ADDRESS, palette_base: 0 };
     let [width, height] = [registers.width(), registers.height()];
-    let shape = Shape {
-        container: Container::Nsbtx,
-        format: Format::Plain(Texel::Rgba8),
-        transfer: Transfer::Unknown,
-        extent: Extent::flat(width as u32, height as u32),
-        dimensions: 2,
-        levels: 1,
-        layers: 0,
-        faces: 1,
-    };
+    let shape = Shape::picture(
+        Container::Nsbtx,
+        Format::Plain(Texel::Rgba8),
+        Transfer::Unknown,
+        Extent::flat(width as u32, height as u32),
+    );
     let mut texture = shape.texture(limits)?;
     texture.name = text(name);
     let format = param >> 26 & 7;

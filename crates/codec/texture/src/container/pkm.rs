@@ -26,16 +26,12 @@ pub fn read<'a>(bytes: &'a [u8], limits: &Limits) -> Result<Texture<'a>, Error> 
         (b"20", 11) => (Format::Etc2Rgba1, true),
         _ => return Err(Error::Format(format!("{number} of PKM {}", version.escape_ascii()))),
     };
-    let shape = Shape {
-        container: Container::Pkm,
+    let shape = Shape::picture(
+        Container::Pkm,
         format,
-        transfer: if srgb { Transfer::Srgb } else { Transfer::Unknown },
-        extent: Extent::flat(width.into(), height.into()),
-        dimensions: 2,
-        levels: 1,
-        layers: 0,
-        faces: 1,
-    };
+        if srgb { Transfer::Srgb } else { Transfer::Unknown },
+        Extent::flat(width.into(), height.into()),
+    );
     let mut texture = shape.texture(limits)?;
     let data = reader.take(texture.level_bytes(0)?, "the last block")?;
     texture.push([0; 3], Cow::Borrowed(data));

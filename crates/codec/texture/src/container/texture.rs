@@ -223,6 +223,12 @@ pub(super) struct Shape {
 }
 
 impl Shape {
+    /// One picture: no levels, layers or faces beside it.
+    pub fn picture(container: Container, format: Format, transfer: Transfer, extent: Extent) -> Shape {
+        let dimensions = if extent.depth > 1 { 3 } else { 2 };
+        Shape { container, format, transfer, extent, dimensions, levels: 1, layers: 0, faces: 1 }
+    }
+
     /// The texture without images, once its numbers are plausible.
     pub fn texture<'a>(self, limits: &Limits) -> Result<Texture<'a>, Error> {
         let Shape { container, format, transfer, extent, dimensions, levels, layers, faces } = self;
