@@ -11,8 +11,8 @@
 //! block3(v4 : i32):                      block3(v4 : i32):
 //! ```
 //!
-//! Unrolled loops with a `break` end like this: what the `break` passes on is a constant in each round. Blocks that only pass on what
-//! they get are such blocks, too. What is left is one place where all ways meet, where there were two behind each other.
+//! Unrolled loops with a `break` end like this: what the `break` passes on is a constant in each round. Blocks that only pass on their
+//! parameters are such blocks, too. Of two joins in a row, one is left.
 
 use crate::session::{Done, Keeps, Work};
 use crate::{Changed, edit};
@@ -34,7 +34,7 @@ enum Given {
     Const(Bits),
 }
 
-/// Leads edges past blocks, each of which then is gone.
+/// Leads edges past short blocks, and removes these.
 pub fn run(w: &mut Work<'_>) -> Done {
     let f = &mut *w.f;
     let mut short: SmallVec<[Block; 8]> =

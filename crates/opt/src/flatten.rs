@@ -13,10 +13,10 @@
 //!
 //! Branches that end in one place, over blocks of pure ops that GPUs do in a few cycles: less to write than a branch, and less to
 //! compile for drivers, which do the same. Blocks are joined on the way, so that ifs inside of such arms go first. A `discard_if` in
-//! an arm stays one, of both conditions.
+//! an arm gets the branch's condition as well.
 //!
 //! Where an arm has to stay a block, the values that both arms end with are selected before the branch if they are computed there or are
-//! cheap (`choose`). Two branches behind each other that lead to the same place become one if nothing else leads there but the rest of
+//! cheap (`choose`). Two branches in a row with a common target become one if nothing else leads there but the rest of
 //! the same if (`either`): structured code would need a variable that says which way was taken, or phis behind each other.
 //!
 //! A pass for GPUs' stages: a CPU predicts the branch.
@@ -212,7 +212,7 @@ fn flatten(f: &mut Function, block: Block, arms: [Arm; 2], gone: &mut SecondaryM
     f.set_jump(block, to, &args, guest);
 }
 
-/// Moves the ops of an arm, which is taken where the condition is so, to the end of `block`.
+/// Moves the ops of an arm to the end of `block`. The arm is taken where the condition is `taken`.
 fn take(
     f: &mut Function,
     block: Block,
@@ -237,7 +237,7 @@ fn take(
     }
 }
 
-/// What two ways give to one place, `yes` where the condition is true, each selected at the end of `block`.
+/// Selects arguments of two edges to one place at the end of `block`: those of `yes` where the condition is true.
 fn select_all(
     f: &mut Function,
     block: Block,

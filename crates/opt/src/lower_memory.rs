@@ -314,7 +314,7 @@ fn exchange(b: &mut Builder, place: Place, new: impl FnOnce(&mut Builder, Value)
     old
 }
 
-/// The same where others seldom come between: what they left is loaded anew, and nothing is carried around the loop.
+/// [`exchange`] of a word that others seldom change meanwhile: each round loads it again, so that the loop carries no value.
 fn exchange_rarely(b: &mut Builder, place: Place, new: impl FnOnce(&mut Builder, Value) -> Value) {
     let (round, after) = (b.func.add_block(), b.func.add_block());
     b.jump(round, &[]);
@@ -330,7 +330,7 @@ fn relaxed(place: Place) -> Place {
     Place { mem: MemInfo { order: Order::Relaxed, ..place.mem }, ..place }
 }
 
-/// Exchanges a word if it is still `old`: what was there, and whether that is it.
+/// Exchanges a word if it is still `old`; gives what was there, and whether that was `old`.
 fn attempt(b: &mut Builder, place: Place, old: Value, new: Value) -> (Value, Value) {
     let exchanged = place.inst(b, Op::AtomicCmpxchg, &[old, new], &[Type::I32]);
     let seen = b.func.results(exchanged)[0];

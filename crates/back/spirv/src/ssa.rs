@@ -5,7 +5,7 @@
 //! back from its block to the writes. Constructs that do not write the variable are stepped over; where several
 //! ways with writes meet, a phi is placed and its operands are read in turn (an explicit work list: no recursion).
 //! Loop headers get a phi if the loop writes the variable at all, and its second operand once the loop is closed.
-//! Phis whose operands are all one value are removed at the end, and those of a block that are never different are joined.
+//! Phis whose operands are all one value are removed at the end, and phis of a block that never differ are joined.
 //!
 //! Blocks are numbered in the order of emission, so the blocks of a construct lie between its head and its merge.
 

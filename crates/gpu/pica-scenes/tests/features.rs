@@ -31,7 +31,7 @@ fn play<R: Renderer>(capture: &Capture, gpu: Gpu<R>) -> (Console<R>, Report) {
     (console, report)
 }
 
-/// Plays scenes with the reference and with another GPU, of which there is a new one for each.
+/// Plays scenes with the reference and with another GPU, a new one for each scene.
 fn compare<R: Renderer>(scenes: u64, other: impl Fn() -> Gpu<R>) -> Report {
     let mut sum = Report::default();
     let mut failures = Vec::new();
@@ -96,7 +96,7 @@ fn the_device_does_what_the_processor_does() {
             Gpu::with_engines(renderer, engines)
         });
         println!("{triangles:?}: {} draws, {:?}, {:?}", report.draws, report.messages, report.engines);
-        // Hardly a draw is the processor's.
+        // All but a few draws are shaded and drawn on the device.
         assert!(report.messages.len() < 4, "{:?}", report.messages);
     }
 }

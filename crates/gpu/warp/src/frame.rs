@@ -114,7 +114,7 @@ impl Memory {
         self.units.get(at as usize & (self.units.len() - 1)).copied().unwrap_or(0)
     }
 
-    /// So many units from one on; copied where they wrap around.
+    /// `len` units from unit `at` on; a copy where they wrap around.
     fn row(&self, at: u32, len: usize) -> Cow<'_, [u16]> {
         let at = at as usize & (self.units.len() - 1);
         match self.units.get(at..at + len) {
@@ -123,7 +123,7 @@ impl Memory {
         }
     }
 
-    /// Replaces units from one on.
+    /// Replaces units from unit `at` on.
     fn set_row(&mut self, at: u32, values: impl ExactSizeIterator<Item = u16>) {
         let at = at as usize & (self.units.len() - 1);
         self.stamp.take_back();
@@ -314,7 +314,7 @@ impl Frame {
         first..first + columns
     }
 
-    /// The words of a row, in place of those that are in `out`.
+    /// Copies the words of a row to `out`, which is emptied first.
     fn row(&self, y: u32, out: &mut Vec<i32>) {
         let pixels = pixel_of_tile(0, y)..pixel_of_tile(0, y) + TILE as usize;
         out.clear();
@@ -382,7 +382,7 @@ impl Frame {
         planes
     }
 
-    /// Replaces colours and depths; rows for which there are not all words stay.
+    /// Replaces colours and depths, row by row; rows with missing words are left alone.
     pub fn set_words(&mut self, colors: &[u32], depths: &[u32]) {
         let width = self.size()[0] as usize;
         let mut row = vec![0; width];

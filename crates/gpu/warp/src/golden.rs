@@ -247,7 +247,7 @@ fn second_form<'a>(
     let ranges = reader.list(ranges, 8, "ranges", |r| {
         let at = r.at;
         let [offset, bytes] = r.words("a range")?;
-        // All together, as all are read after a run.
+        // Their sum is bounded, as a run reads all of them.
         if bytes as usize > MEMORY_BYTES - length {
             return Err(Error::Value { at: at + 4, what: "a range's length", value: bytes.into() });
         }

@@ -27,7 +27,7 @@ struct Way {
     over: Option<Block>,
 }
 
-/// Selects what can be before the branch at the end of `block`; whether there was anything.
+/// Selects values before the branch at the end of `block` where that is possible; true if any.
 pub(super) fn run(
     f: &mut Function,
     block: Block,
@@ -91,7 +91,7 @@ pub(super) fn run(
     true
 }
 
-/// The instructions of an arm that have to be moved before it for a value; none if that cannot be.
+/// The instructions of an arm that compute a value and have to be moved before the branch; `None` if they cannot be.
 fn to_move(f: &Function, v: Value, over: Option<Block>, replaced: &Replaced) -> Option<SmallVec<[Inst; 4]>> {
     let mut insts: SmallVec<[Inst; 4]> = SmallVec::new();
     let Some(over) = over else { return Some(insts) };

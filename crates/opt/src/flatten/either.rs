@@ -1,4 +1,4 @@
-//! Branches behind each other that lead to one place.
+//! Two branches in a row with a common target.
 //!
 //! ```text
 //! block0:                                  block0:
@@ -25,7 +25,7 @@ pub(super) struct Either {
     if_true: [bool; 2],
 }
 
-/// The branch behind that of `block`, if both together are less than two.
+/// The branch that follows that of `block`, if joining both is worth it.
 pub(super) fn find(f: &Function, block: Block, ways: &SecondaryMap<Block, u32>) -> Option<Either> {
     let first = branch(f, block)?;
     (0..2).find_map(|n| {
@@ -83,7 +83,7 @@ pub(super) fn join(
     f.blocks[block].insts.append(&mut insts);
     gone[second] = true;
     take(f, block, &arms[1], (then, if_true[1]), gone);
-    // Where the first leads there its values count.
+    // Where the first branch leads there, its values are passed.
     let args = match if_true[0] {
         true => select_all(f, block, first, &arms[0].args, &arms[1].args),
         false => select_all(f, block, first, &arms[1].args, &arms[0].args),

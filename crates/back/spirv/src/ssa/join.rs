@@ -1,6 +1,6 @@
-//! Phis that are one: on each way into their block they get the same, or one of them gets nothing.
+//! Phis of a block that never differ: on each edge into the block they get the same value, or one of them an undefined one.
 //!
-//! Where ways to several blocks meet first, what each block is given is undefined on the ways to the others:
+//! Where ways to several blocks go through one place first, a value for one of these blocks is undefined on the ways to the others:
 //!
 //! ```text
 //! %a = OpPhi %uint %1 %left %undef %right
@@ -14,8 +14,8 @@ use std::ops::Range;
 const MOST_PHIS: usize = 16;
 
 impl Ssa {
-    /// Joins phis that the function's code needs, which is what is outside of `literals`; whether there were any. `is_one_type`
-    /// compares two variables. After [`Ssa::simplify`], which may find more then.
+    /// Joins phis that the function's code uses; words in `literals` are no ids. True if any were joined: [`Ssa::simplify`], which runs before
+    /// this, may find more then. `is_one_type` compares two variables.
     pub(crate) fn join(
         &mut self,
         code: &[u32],
@@ -41,7 +41,7 @@ impl Ssa {
         joined
     }
 
-    /// The phis of blocks where ways meet and some phi gets nothing on one of them, with the blocks.
+    /// The phis of joins at which some phi has an undefined operand, each with its block.
     fn in_blocks_with_gaps(&self) -> Vec<(u32, u32)> {
         let kept = || (0..).zip(&self.phis).filter(|(number, phi)| phi.is == PHI + number);
         let is_merge = |block: u32| matches!(self.blocks[block as usize].from, From::Merge { .. });
@@ -57,7 +57,7 @@ impl Ssa {
         phis.map(|(number, phi)| (phi.block, number)).collect()
     }
 
-    /// By number: whether code needs a phi, be it for another one.
+    /// For each phi whether code uses it, directly or through other phis.
     fn needed(&mut self, code: &[u32], literals: &[Range<usize>]) -> Vec<bool> {
         let Ssa { phis, operands, .. } = self;
         let mut needed = vec![false; phis.len()];
@@ -86,7 +86,7 @@ impl Ssa {
         needed
     }
 
-    /// Lets a phi stand for another one of its block, if they are never different; whether it does.
+    /// Replaces a phi by another one of its block if they never differ; true if so.
     fn join_two(&mut self, kept: u32, other: u32) -> bool {
         let Ssa { phis, operands, .. } = self;
         if phis[kept as usize].is != PHI + kept || phis[other as usize].is != PHI + other {

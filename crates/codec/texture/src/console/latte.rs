@@ -1,5 +1,5 @@
 //! Tiled surfaces of Latte, the Wii U's GPU, which is of the R600 family: tiles of 8x8 elements, either in rows or spread over two
-//! pipes and four banks of memory. Facts are those of AMD's library of addresses, published for the R600 as
+//! pipes and four banks of memory. The facts are from AMD's address library, published for the R600 as
 //! <https://github.com/decaf-emu/addrlib>.
 
 use thiserror::Error;
@@ -9,7 +9,7 @@ const TILE: usize = 8;
 const TILE_ELEMENTS: usize = TILE * TILE;
 const PIPES: usize = 2;
 const BANKS: usize = 4;
-/// Bytes that lie together in a bank of a pipe.
+/// Bytes of the pipe interleave: so many lie together in a bank of a pipe.
 const GROUP: usize = 256;
 /// Elements along the sides of a macro tile, which has a tile in each bank of each pipe.
 const MACRO: [usize; 2] = [TILE * BANKS, TILE * PIPES];

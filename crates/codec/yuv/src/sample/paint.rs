@@ -4,14 +4,12 @@ use super::Plan;
 use super::chroma::{Sum, blend};
 use super::codes::{Code, Number};
 
-/// Bytes from texels to the memory that is asked for while they are made. Processors fetch ahead by themselves, but not into the next
-/// page.
+/// How many bytes ahead of texels memory is prefetched. Processors prefetch by themselves, but not into the next page.
 const AHEAD: usize = 4096;
 
-/// Asks for the memory [`AHEAD`] of texels that are made of samples of a byte, so that it is in the cache when it is written. Texels of
-/// longer samples take no less time with it.
+/// Prefetches the memory [`AHEAD`] of texels that are made of samples of a byte. Texels of longer samples take no less time with it.
 #[inline(always)]
-fn ask_ahead<C, T>(texels: &[T]) {
+fn prefetch_ahead<C, T>(texels: &[T]) {
     #[cfg(target_arch = "x86_64")]
     if size_of::<C>() == 1 {
         use core::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
@@ -107,7 +105,7 @@ pub(super) trait Arithmetic<const PAIRS: usize, const GROUP: usize>: Copy {
         let groups = texels.as_chunks_mut().0.iter_mut().zip(lumas.as_chunks().0);
         let chroma = reds.as_chunks().0.iter().zip(blues.as_chunks().0);
         for ((out, luma), (red, blue)) in groups.zip(chroma) {
-            ask_ahead::<C, _>(out);
+            prefetch_ahead::<C, _>(out);
             *out = self.texels(luma, [red, blue]);
         }
     }
@@ -123,7 +121,7 @@ pub(super) trait Arithmetic<const PAIRS: usize, const GROUP: usize>: Copy {
         let groups = texels.as_chunks_mut().0.iter_mut().zip(lumas.as_chunks().0);
         for (group, (out, luma)) in groups.enumerate() {
             let Some(chroma) = chroma.chroma(self, group) else { return };
-            ask_ahead::<C, _>(out);
+            prefetch_ahead::<C, _>(out);
             *out = self.texel_pairs(luma, [chroma; 2]);
         }
     }
@@ -171,12 +169,12 @@ pub(super) trait Arithmetic<const PAIRS: usize, const GROUP: usize>: Copy {
 mod tests {
     use super::*;
 
-    /// What is ahead of the last texels of a frame may be no memory at all.
+    /// There may be no memory ahead of the last texels of a frame.
     #[test]
-    fn what_is_ahead_need_not_be_there() {
+    fn memory_ahead_need_not_be_there() {
         let texels = [[7u8; 4]; 64];
-        ask_ahead::<u8, _>(&texels[63..]);
-        ask_ahead::<u8, [u8; 4]>(&[]);
+        prefetch_ahead::<u8, _>(&texels[63..]);
+        prefetch_ahead::<u8, [u8; 4]>(&[]);
         assert_eq!(texels, [[7; 4]; 64]);
     }
 }

@@ -1,4 +1,4 @@
-//! What is no draw: the command processor, fills, display transfers, texture copies.
+//! Features of the units besides drawing: command processor, fills, display transfers, texture copies.
 
 use super::{COLOR, DEPTH, Feature, NEXT_LIST, OTHER, SHOWN, SIDE, Scene};
 use xenoglot_pica::regs::*;
@@ -31,7 +31,7 @@ fn lists(scene: &mut Scene) {
     };
     let channel = scene.rng.below(2);
     if scene.rng.percent(50) {
-        // It ends the list, if such interrupts do, before it goes on in the other one.
+        // The interrupt ends the list before the jump if INTERRUPT_STOP is set.
         scene.tail.write(INTERRUPT_COMPARE, 0x1234_5678).write(INTERRUPT_REQUEST, 0x0034_0000);
     }
     scene.tail.write(LIST_SIZE + channel, size).write(LIST_ADDRESS + channel, NEXT_LIST / 8);

@@ -25,7 +25,7 @@ pub struct Mesh {
     pub count: u32,
     /// Where they are.
     pub place: Place,
-    /// From this to this w, by which positions are multiplied.
+    /// Range of w, by which positions are multiplied.
     pub w: (f32, f32),
     /// How they lie in memory.
     pub layout: Layout,
@@ -38,7 +38,7 @@ pub struct Mesh {
 pub enum Place {
     /// In the view volume and somewhat beyond.
     Around,
-    /// Up to so many times as far as the view volume, and before and behind it, also behind the viewer.
+    /// Up to so many times the view volume's size, before and behind it, and behind the viewer.
     Far(f32),
     /// Each triangle within a few pixels.
     Small,
@@ -152,11 +152,11 @@ impl Type {
 /// An attribute in memory.
 #[derive(Clone, Copy)]
 pub struct Format {
-    /// Of its elements.
+    /// Type of its elements.
     pub ty: Type,
-    /// 1 to 4.
+    /// How many elements: 1 to 4.
     pub elements: usize,
-    /// What values are multiplied with.
+    /// Factor of the values.
     pub scale: f32,
 }
 
@@ -164,7 +164,7 @@ pub struct Format {
 pub struct Layout {
     /// The attributes.
     pub formats: [Format; ATTRIBUTES],
-    /// What the attributes' numbers are in each array: 0 to 5, or 12 to 15 for 4 to 16 bytes between.
+    /// The attributes of each array in order: 0 to 5, or 12 to 15 for a gap of 4 to 16 bytes.
     pub loaders: Vec<Vec<u32>>,
     /// Attributes that do not come from an array, a bit each.
     pub fixed: u32,
@@ -219,7 +219,7 @@ impl Layout {
         bytes
     }
 
-    /// Appends what of a vertex, which starts at `start`, is in an array.
+    /// Appends the attributes of a vertex that are in an array. The vertex begins at byte `start`.
     fn append(&self, components: &[u32], vertex: &Vertex, start: usize, bytes: &mut Vec<u8>) {
         for &id in components {
             let known = self.formats.get(id as usize).zip(vertex.get(id as usize));

@@ -48,7 +48,7 @@ const OUTPUTS: [u32; 6] = [0x0302_0100, 0x0706_0504, 0x0b0a_0908, 0x0f0e_0d0c, 0
 /// A name, and the function that makes a scene of the feature.
 type Feature = (&'static str, fn(&mut Scene));
 
-/// All of them, a table for each part of the chip.
+/// All features, a table for each part of the chip.
 const FEATURES: [&[Feature]; 5] =
     [pixel::FEATURES, shading::FEATURES, vertex::FEATURES, engines::FEATURES, &[("several", several)]];
 
@@ -81,18 +81,18 @@ fn nibbles(fields: impl IntoIterator<Item = u32>) -> u32 {
 /// A scene that is being made.
 struct Scene {
     rng: Rng,
-    /// What waits to be done before the next draw.
+    /// Register writes before the next draw.
     list: CommandList,
-    /// What follows each draw in its list.
+    /// Register writes after each draw, in its list.
     tail: CommandList,
     mesh: Mesh,
-    /// Draws, each of vertices of its own.
+    /// How many draws; each has its own vertices.
     draws: u32,
     /// Done before each draw.
     each: fn(&mut Scene),
     /// Memory at the start.
     memory: Vec<(u32, Vec<u8>)>,
-    /// What follows the draws.
+    /// Operations after the draws.
     after: Vec<Operation<'static>>,
 }
 

@@ -1,4 +1,4 @@
-//! What decides about pixels: tests, blending, fog, formats, shadow maps, the scissor.
+//! Features of the pixel stages: tests, blending, fog, formats, shadow maps, the scissor.
 
 use super::{Feature, SIDE, Scene, nibbles};
 use crate::builder::{f16, f24};
@@ -81,7 +81,7 @@ fn formats(scene: &mut Scene) {
     let color = scene.rng.below(5);
     let depth = scene.one_of(&[0, 2, 3]);
     scene.list.write(COLOR_FORMAT, color << 16 | [2, 1, 0, 0, 0][color as usize]).write(DEPTH_FORMAT, depth);
-    // Rows that are no whole tiles, too.
+    // Also rows whose last tile is not whole.
     let (width, height) = (8 + scene.rng.below(SIDE - 7), 8 + scene.rng.below(SIDE - 7));
     scene.list.write(FRAMEBUFFER_SIZE, width | (height - 1) << 12 | 1 << 24);
     let [half_width, half_height] = [width, height].map(|side| f24(side as f32 / 2.0));

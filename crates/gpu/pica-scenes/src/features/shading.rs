@@ -1,4 +1,4 @@
-//! What decides about colours: textures, procedural textures, fragment lighting, combiners.
+//! Features of shading: textures, procedural textures, fragment lighting, combiners.
 
 use super::{COLOR, DATA, DATA_BYTES, Feature, OTHER, SIDE, Scene, nibbles};
 use crate::builder::f16;
@@ -19,7 +19,7 @@ const UNITS: [(u32, u32); 3] =
     [(TEXTURE0, TEXTURE0_FORMAT), (TEXTURE1, TEXTURE1_FORMAT), (TEXTURE2, TEXTURE2_FORMAT)];
 const CONFIGURATIONS: [u32; 8] = [0, 1, 2, 3, 4, 5, 6, 8];
 
-/// Random stages of these sources.
+/// Random combiner stages with these sources.
 fn stages(scene: &mut Scene, sources: &[u32]) {
     for stage in STAGES {
         let [color, alpha] = [(); 2].map(|()| nibbles([(); 3].map(|()| scene.one_of(sources))));
@@ -49,7 +49,7 @@ fn combiners(scene: &mut Scene) {
     scene.each = |scene| stages(scene, &[0, 3, 13, 14, 15]);
 }
 
-/// A texture of a kind for a unit, anywhere in the data.
+/// Sets a unit's texture to one of this kind, at a random place in the data.
 fn unit(scene: &mut Scene, number: usize, kind: u32) {
     let (first, format) = UNITS[number];
     let side = |scene: &mut Scene| {
@@ -89,7 +89,7 @@ fn kinds(scene: &mut Scene) {
     };
 }
 
-/// Draws in turn to two colour buffers, of which the other one is the texture.
+/// Draws to one of two colour buffers, with the other one as the texture.
 fn drawn_texture(scene: &mut Scene) {
     scene.draws = 4;
     scene.each = |scene| {
@@ -140,7 +140,7 @@ fn lighting(scene: &mut Scene) {
     };
 }
 
-/// Three lights with all that they may have.
+/// Three lights with random colours, positions, spots, attenuation and tables.
 fn light_all(scene: &mut Scene) {
     let color = |scene: &mut Scene| scene.rng.next_u32() & 0x0ff3_fcff;
     for light in (LIGHT..).step_by(0x10).take(3) {

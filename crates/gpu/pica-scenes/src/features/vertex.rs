@@ -1,4 +1,4 @@
-//! What decides about triangles: how vertices are loaded, shaded, assembled, clipped, placed.
+//! Features of the vertex and geometry stages: loading, shading, assembly, clipping, viewport.
 
 use super::mesh::{ATTRIBUTES, Format, Order, Place, Type, packed};
 use super::{Feature, SIDE, Scene};
@@ -29,7 +29,7 @@ const POINT_TO_TRIANGLE: &str = include_str!("../../shaders/features/point_to_tr
 const TRIANGLE_TO_TRIANGLE: &str = include_str!("../../shaders/features/triangle_turned.g.pica");
 const FAN: &str = include_str!("../../shaders/features/fan.g.pica");
 
-/// Vertices that do not make whole triangles, which later draws go on with.
+/// Draws whose last triangles are not complete; the next draw goes on with their vertices.
 fn topologies(scene: &mut Scene) {
     scene.draws = 6;
     scene.each = |scene| {
@@ -73,7 +73,7 @@ fn formats(scene: &mut Scene) {
         for number in 0..ATTRIBUTES {
             let (ty, elements) = (scene.one_of(&Type::ALL), 1 + scene.rng.below(4) as usize);
             let format = Format { ty, elements, scale: if ty == Type::F32 { 1.0 } else { 8.0 } };
-            // Positions keep their four elements, whose scale is no matter.
+            // Positions keep four elements; a common scale cancels out when they are divided by w.
             scene.mesh.layout.formats[number] = match number {
                 0 if ty == Type::U8 => Format { ty: Type::F32, elements: 4, scale: 1.0 },
                 0 => Format { elements: 4, scale: if ty == Type::F32 { 1.0 } else { 40.0 }, ..format },
@@ -216,7 +216,7 @@ fn viewport(scene: &mut Scene) {
         let culling = scene.rng.below(4);
         scene.list.write(VIEWPORT_HALF_WIDTH, f24(width)).write(VIEWPORT_HALF_HEIGHT, f24(height));
         scene.list.write(VIEWPORT_CORNER, corner).write(CULLING, culling);
-        // Nothing beyond the buffer.
+        // The scissor keeps the viewport's pixels within the buffer.
         scene.list.write_all(SCISSOR_MODE, &[3, 0, (SIDE - 1) | (SIDE - 1) << 16]);
     };
 }

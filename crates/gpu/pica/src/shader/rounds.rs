@@ -2,8 +2,8 @@
 //!
 //! A guest could make a loop endless, and nothing stops a program on a host's GPU but the driver, which takes the device away from
 //! everybody. The first two words of the event buffer say whether an invocation gave up, and how often all of them went back. The third
-//! is 0, from which invocations count: llvmpipe (Mesa 25.0.7) ignores that a loop ends by a uniform where it knows the greatest number
-//! of its rounds, and would know it of a count that begins with a constant.
+//! is 0, and invocations count from there: llvmpipe (Mesa 25.0.7) drops an exit of a loop that depends on a uniform if it can compute the
+//! loop's greatest number of rounds, which it can where the count starts at a constant.
 
 use xenoglot_ir::analysis::Cfg;
 use xenoglot_ir::imm::{Order, Scope, Space};

@@ -36,7 +36,7 @@ use textures::Textures;
 use xenoglot_raster::cpu::{self, Tiles};
 use xenoglot_raster::{Bounds, Edges, Grid, inlined};
 
-/// Primitives that are binned together at least, and at most.
+/// Least and greatest number of primitives that are binned together.
 const CHUNK: [usize; 2] = [256, 1024];
 /// Primitives whose bins are at hand together.
 const BATCH: usize = 1 << 16;
@@ -45,7 +45,7 @@ const BATCH: usize = 1 << 16;
 #[derive(Clone, Copy, Debug)]
 pub struct Engine {
     level: Level,
-    /// Primitives that are binned together; by how many there are if none.
+    /// Primitives that are binned together; `None` chooses by how many there are.
     chunk: Option<usize>,
 }
 
@@ -167,7 +167,7 @@ impl Engine {
         draw: &Draw<'_>,
         scissors: &[Bounds],
     ) -> Vec<(usize, Tiles)> {
-        // Two for each thread, so that none waits long for another.
+        // Two chunks for each thread, so that no thread waits long for another.
         let share = range.len().div_ceil(2 * rayon::current_num_threads()).next_multiple_of(32);
         let chunk = self.chunk.unwrap_or(share.clamp(CHUNK[0], CHUNK[1]));
         let chunks = range.clone().into_par_iter().step_by(chunk).map(|first| {
