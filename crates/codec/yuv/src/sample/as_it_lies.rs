@@ -26,7 +26,7 @@ enum Chroma<'a, C> {
 
 /// Codes of a row.
 #[inline(always)]
-fn codes<'a, C: Code>(channel: &Channel<'a>, y: usize, of: Range<usize>) -> &'a [C] {
+pub(super) fn codes<'a, C: Code>(channel: &Channel<'a>, y: usize, of: Range<usize>) -> &'a [C] {
     let row = channel.data.get(y * channel.pitch + channel.offset..).unwrap_or_default();
     cast_slice(row.get(of.start * size_of::<C>()..of.end * size_of::<C>()).unwrap_or_default())
 }
@@ -48,7 +48,7 @@ impl Plan<'_> {
     }
 
     /// The order of interleaved samples of Cr and Cb.
-    fn order(&self) -> Option<PairOrder> {
+    pub(super) fn order(&self) -> Option<PairOrder> {
         match self.frame.format.layout {
             Layout::SemiPlanar => Some(PairOrder::CbFirst),
             Layout::SemiPlanarSwapped => Some(PairOrder::CrFirst),

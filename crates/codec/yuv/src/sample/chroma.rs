@@ -107,6 +107,22 @@ pub(super) fn blend_rows<C: Code, S: Sum>(reader: Reader, rows: [&[C]; 2], weigh
     }
 }
 
+/// [`blend_rows`] of two channels whose samples are in turns: sums of the first, and of the second.
+#[inline(always)]
+pub(super) fn blend_pairs<C: Code, S: Sum>(
+    reader: Reader,
+    rows: [&[[C; 2]]; 2],
+    weights: [u16; 2],
+    out: [&mut [S]; 2],
+) {
+    let ([upper, lower], [first, second]) = (rows, out);
+    for (((first, second), upper), lower) in first.iter_mut().zip(second).zip(upper).zip(lower) {
+        let (upper, lower) = (C::numbers(upper, reader), C::numbers(lower, reader));
+        *first = S::blend(S::of(upper[0]), S::of(lower[0]), weights);
+        *second = S::blend(S::of(upper[1]), S::of(lower[1]), weights);
+    }
+}
+
 /// Adds pairs of sums by their weights.
 #[inline(always)]
 pub(super) fn blend<S: Sum, const N: usize>(

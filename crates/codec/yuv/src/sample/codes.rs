@@ -8,7 +8,7 @@ use crate::format::Format;
 use crate::frame::{Channel, Packing};
 use core::ops::Range;
 use pulp::NullaryFnOnce;
-use pulp::bytemuck::{Pod, cast_slice};
+use pulp::bytemuck::{Pod, cast_slice, pod_read_unaligned};
 
 /// A code or a sum of codes.
 ///
@@ -177,6 +177,9 @@ pub(super) trait Code: Number + Pod {
     /// The code as a number.
     fn number(self, reader: Reader) -> u16;
 
+    /// Two codes as numbers. They are parts of one word, whose shifts are vectors' where separate loads would be shuffles.
+    fn numbers(pair: &[Self; 2], reader: Reader) -> [u16; 2];
+
     /// Reads codes that are `step` bytes apart.
     fn gather(data: &[u8], step: usize, out: &mut [Self]);
 
@@ -216,11 +219,17 @@ impl Code for u8 {
     }
 
     #[inline(always)]
+    fn numbers(pair: &[u8; 2], _: Reader) -> [u16; 2] {
+        let word = u16::from_le_bytes(*pair);
+        [word & 0xff, word >> 8]
+    }
+
+    #[inline(always)]
     fn gather(data: &[u8], step: usize, out: &mut [u8]) {
         match step {
-            1 => spread::<1, 1, _>(data, out, |[byte]| *byte),
-            2 => spread::<1, 2, _>(data, out, |[byte]| *byte),
-            _ => spread::<1, 4, _>(data, out, |[byte]| *byte),
+            1 => spread(data, out, |[byte]| *byte),
+            2 => spread(data, out, |bytes| u16::from_le_bytes(*bytes) as u8),
+            _ => spread(data, out, |bytes| u32::from_le_bytes(*bytes) as u8),
         }
     }
 
@@ -265,11 +274,19 @@ impl Code for Word {
     }
 
     #[inline(always)]
+    fn numbers(&[first, second]: &[Word; 2], reader: Reader) -> [u16; 2] {
+        let [a, b] = first;
+        let [c, d] = second;
+        let word = u32::from_le_bytes([a, b, c, d]);
+        [word as u16, (word >> 16) as u16].map(|word| reader.code(word))
+    }
+
+    #[inline(always)]
     fn gather(data: &[u8], step: usize, out: &mut [Word]) {
         match step {
-            2 => spread::<2, 2, _>(data, out, |word| *word),
-            4 => spread::<2, 4, _>(data, out, |word| *word),
-            _ => spread::<2, 8, _>(data, out, |word| *word),
+            2 => spread(data, out, |word| *word),
+            4 => spread(data, out, |bytes| (u32::from_le_bytes(*bytes) as u16).to_le_bytes()),
+            _ => spread(data, out, |bytes| (u64::from_le_bytes(*bytes) as u16).to_le_bytes()),
         }
     }
 
@@ -444,22 +461,16 @@ impl<C: Code> NullaryFnOnce for Copying<'_, C> {
     }
 }
 
-/// Codes of `BYTES` bytes at every `STEP`th.
+/// Codes at every `STEP`th byte. `code` takes them from whole words: compilers make vectors of that, but not of loads with gaps.
 #[inline(always)]
-fn spread<const BYTES: usize, const STEP: usize, C>(
-    data: &[u8],
-    codes: &mut [C],
-    code: impl Fn(&[u8; BYTES]) -> C,
-) {
-    let (whole, rest) = data.as_chunks::<STEP>();
+fn spread<const STEP: usize, C: Pod>(data: &[u8], codes: &mut [C], code: impl Fn(&[u8; STEP]) -> C) {
+    let (whole, rest) = data.as_chunks();
     let filled = whole.len().min(codes.len());
     for (out, bytes) in codes.iter_mut().zip(whole) {
-        if let Some(bytes) = bytes.first_chunk() {
-            *out = code(bytes);
-        }
+        *out = code(bytes);
     }
     // The last of a row may have nothing behind it.
-    if let (Some(out), Some(bytes)) = (codes.get_mut(filled), rest.first_chunk()) {
-        *out = code(bytes);
+    if let (Some(out), Some(bytes)) = (codes.get_mut(filled), rest.get(..size_of::<C>())) {
+        *out = pod_read_unaligned(bytes);
     }
 }

@@ -16,6 +16,7 @@ mod lanes;
 mod paint;
 mod resampled;
 mod singles;
+mod sums;
 mod tens;
 #[cfg(test)]
 mod tests;
@@ -26,10 +27,9 @@ mod words;
 use crate::conversion::{Affine, Conversion, Filter};
 use crate::frame::{Error, Frame};
 use alpha::Fill;
-use chroma::{Across, Sum, across, blend_rows, down};
+use chroma::{Across, Sum, across, down};
 use codes::{Code, Number, Reader, Word};
 use core::marker::PhantomData;
-use core::ops::Range;
 use fixed::{Factors, Fixed};
 use lanes::{Lanes, Portable};
 use paint::Arithmetic;
@@ -37,6 +37,7 @@ use pulp::bytemuck::cast_slice_mut;
 use pulp::{Arch, NullaryFnOnce};
 use resampled::Resampled;
 use singles::Singles;
+use sums::Sums;
 use words::Words;
 
 /// Texels for which samples are read at a time, most of them.
@@ -465,41 +466,6 @@ struct RoomOf<'a, C, S> {
     sums: [&'a mut [S]; 2],
 }
 
-/// Reads chroma of a tile and makes sums of two rows, where texels lie between samples. This is the same for all arithmetic.
-struct Between<'a, C, S> {
-    plan: &'a Plan<'a>,
-    y: usize,
-    columns: Range<usize>,
-    /// The factor of the rows' weights.
-    scale: u16,
-    rooms: [&'a mut [C]; 2],
-    below: &'a mut [C],
-    sums: [&'a mut [S]; 2],
-}
-
-impl<C: Code, S: Sum> NullaryFnOnce for Between<'_, C, S> {
-    type Output = ();
-
-    #[inline(always)]
-    fn call(self) {
-        let Between { plan, y, columns, scale, rooms, below, sums } = self;
-        let Frame { format, channels: [cr, _, cb], .. } = plan.frame;
-        let reader = Reader::new(*format, false);
-        let fx = format.subsampling.factors()[0];
-        let samples = columns.start / fx..columns.end / fx;
-        let (rows, weights) = plan.rows(y);
-        let around = usize::from(matches!(plan.across, Across::Pairs(..)));
-        for ((channel, room), sums) in [cr, cb].into_iter().zip(rooms).zip(sums) {
-            let upper = reader.read(channel, rows[0], samples.clone(), around, room);
-            let lower = match weights[1] {
-                0 => upper,
-                _ => reader.read(channel, rows[1], samples.clone(), around, below),
-            };
-            blend_rows(reader, [upper, lower], weights.map(|weight| weight * scale), sums);
-        }
-    }
-}
-
 impl Plan<'_> {
     /// The two rows of chroma for a row of texels, and their weights.
     fn rows(&self, y: usize) -> ([usize; 2], [u16; 2]) {
@@ -547,7 +513,7 @@ impl Plan<'_> {
         let rooms = [&mut **reds, &mut **blues];
         let codes = if is_between_rows || pairs.is_some() {
             let sums = [&mut **red_sums, &mut **blue_sums];
-            lanes.apart(Between { plan: self, y, columns, scale, rooms, below, sums });
+            lanes.apart(Sums { plan: self, y, columns, scale, rooms, below, sums });
             [&[][..]; 2]
         } else {
             let ([row, _], _) = self.rows(y);

@@ -1,0 +1,89 @@
+//! Sums of chroma of two rows, where texels lie between samples. They are the same for all arithmetic.
+
+use super::Plan;
+use super::as_it_lies::codes;
+use super::chroma::{Across, Sum, blend_pairs, blend_rows};
+use super::codes::{Code, Reader};
+use super::paint::PairOrder;
+use crate::frame::{Channel, Frame};
+use core::ops::Range;
+use pulp::NullaryFnOnce;
+
+/// Reads chroma of a tile and adds two rows of it.
+pub(super) struct Sums<'a, C, S> {
+    pub plan: &'a Plan<'a>,
+    pub y: usize,
+    /// Columns of luma.
+    pub columns: Range<usize>,
+    /// The factor of the rows' weights.
+    pub scale: u16,
+    /// Room for codes of Cr and Cb, and for those of their lower rows.
+    pub rooms: [&'a mut [C]; 2],
+    pub below: &'a mut [C],
+    /// Sums of Cr and Cb, with one more on either side where chroma is interpolated along x.
+    pub sums: [&'a mut [S]; 2],
+}
+
+impl<C: Code, S: Sum> NullaryFnOnce for Sums<'_, C, S> {
+    type Output = ();
+
+    #[inline(always)]
+    fn call(self) {
+        let Sums { plan, y, columns, scale, rooms, below, sums } = self;
+        let Frame { format, channels: [cr, _, cb], .. } = plan.frame;
+        let reader = Reader::new(*format, false);
+        let fx = format.subsampling.factors()[0];
+        let samples = columns.start / fx..columns.end / fx;
+        let (rows, weights) = plan.rows(y);
+        let weights = weights.map(|weight| weight * scale);
+        let around = usize::from(matches!(plan.across, Across::Pairs(..)));
+        if let Some(order) = plan.order() {
+            // Both begin with the first sample of either.
+            let first = Channel { offset: 0, ..*cr };
+            let [reds, blues] = sums;
+            let sums = match order {
+                PairOrder::CbFirst => [blues, reds],
+                PairOrder::CrFirst => [reds, blues],
+            };
+            return in_turns::<C, S>(reader, &first, rows, weights, (samples, around), sums);
+        }
+        for ((channel, room), sums) in [cr, cb].into_iter().zip(rooms).zip(sums) {
+            let upper = reader.read(channel, rows[0], samples.clone(), around, room);
+            let lower = match rows[0] == rows[1] {
+                true => upper,
+                false => reader.read(channel, rows[1], samples.clone(), around, below),
+            };
+            blend_rows(reader, [upper, lower], weights, sums);
+        }
+    }
+}
+
+/// Adds two rows of samples of two channels in turns. `around` more columns on either side of `columns` are added, too; beyond the rows'
+/// ends their outermost sums are repeated.
+#[inline(always)]
+fn in_turns<C: Code, S: Sum>(
+    reader: Reader,
+    channel: &Channel<'_>,
+    rows: [usize; 2],
+    weights: [u16; 2],
+    (columns, around): (Range<usize>, usize),
+    sums: [&mut [S]; 2],
+) {
+    let wanted = columns.len() + 2 * around;
+    let start = columns.start.saturating_sub(around);
+    let end = (columns.end + around).min(channel.size[0]).max(start);
+    let before = start + around - columns.start;
+    let behind = (before + end - start).min(wanted);
+    let pairs = rows.map(|row| codes::<C>(channel, row, 2 * start..2 * end).as_chunks().0);
+    let [mut first, mut second] = sums.map(|sums| sums.get_mut(..wanted).unwrap_or_default());
+    let within = [&mut first, &mut second].map(|sums| sums.get_mut(before..behind).unwrap_or_default());
+    blend_pairs(reader, pairs, weights, within);
+    for sums in [&mut first, &mut second] {
+        if let (true, Some(&inner)) = (before > 0, sums.get(before)) {
+            sums[..before].fill(inner);
+        }
+        if let (true, Some(&last)) = (behind < wanted, sums.get(behind.wrapping_sub(1))) {
+            sums[behind..].fill(last);
+        }
+    }
+}
