@@ -1,5 +1,8 @@
 //! DXIL, the shaders of Direct3D 12: from containers or bare bitcode to modules.
 
+/// The front end.
+pub use xenoglot_dxil as front;
+
 use crate::Error;
 use crate::guest::{self, Guest, Image, Style, Unit, entry, suffix};
 pub use xenoglot_dxil::binding::{

@@ -29,6 +29,20 @@
 //!   first three are on by default.
 //! * [`Host`] describes what runs the code, and [`compile`] makes a module code for it: SPIR-V, GLSL and, with feature
 //!   `naga`, WGSL, MSL and HLSL, with feature `native` the CPU's machine code. [`Translator`] does so for many modules with the same buffers.
+//! * [`ir`], [`opt`], [`spirv`], [`glsl`] and, with their features, `native`, `naga` and `vulkan` are the crates whose types are in
+//!   this one's signatures; a guest's front end is its module's `front`. So no other crate of Xenoglot has to be named as a dependency:
+//!
+//! ```
+//! use xenoglot::{Code, Host, Options, Translator, guest, ir::Module, opt::pipeline::Level, spirv::Names};
+//!
+//! let (guest, _) = guest::detect(b".out o position\n.proc main\n mov o, v0\n end\n.end\n").unwrap();
+//! let image = guest.load(b".out o position\n.proc main\n mov o, v0\n end\n.end\n")?;
+//! let mut module: Module = image.lift(0, &guest.options())?;
+//! let options = Options { level: Some(Level::Light), names: Names::Interface, ..Options::default() };
+//! let code = Translator::new().compile(&mut module, &Host::default(), &options)?;
+//! assert!(matches!(code, Code::Words(words) if words[0] == 0x0723_0203));
+//! # Ok::<(), xenoglot::Error>(())
+//! ```
 #![deny(missing_docs)]
 
 mod code;
@@ -52,11 +66,18 @@ pub use code::{Code, Floats, Options};
 pub use host::Host;
 pub use translator::{Translator, compile};
 pub use versions::versions;
+#[cfg(feature = "naga")]
+pub use xenoglot_naga as naga;
+#[cfg(feature = "native")]
+pub use xenoglot_native as native;
+#[cfg(feature = "vulkan")]
+pub use xenoglot_vulkan as vulkan;
+pub use {xenoglot_glsl as glsl, xenoglot_ir as ir, xenoglot_opt as opt, xenoglot_spirv as spirv};
 
 use thiserror::Error;
 
 /// Version of what this crate does between front ends, passes and writers. See [`versions`](fn@versions).
-pub const VERSION: u16 = 17;
+pub const VERSION: u16 = 18;
 
 /// Why something was not translated.
 #[derive(Debug, Error)]

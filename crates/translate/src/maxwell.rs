@@ -3,6 +3,8 @@
 mod fat;
 
 pub use fat::{MAX_FAT_BYTES, cubin_with};
+/// The front end.
+pub use xenoglot_maxwell as front;
 
 use crate::Error;
 use crate::guest::{self, Guest, Image, Style, Unit, suffix};

@@ -1,6 +1,9 @@
 //! MIPS programs: from ELF files to a module for each function. Running them is `xenoglot-guest`'s, which lifts what a program
 //! reaches.
 
+/// The front end.
+pub use xenoglot_mips as front;
+
 use crate::Error;
 use crate::guest::{Guest, Image, LiftOptions, Program, Style, Unit, entry, suffix};
 use std::collections::BTreeMap;

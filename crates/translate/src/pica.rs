@@ -1,5 +1,8 @@
 //! PICA200 programs: from files to modules.
 
+/// The front end.
+pub use xenoglot_pica_shader as front;
+
 use crate::Error;
 use crate::guest::{self, Guest, Image, Program, Style, Unit, entry, first_word, suffix, text};
 use xenoglot_ir::Module;

@@ -1,6 +1,9 @@
 //! Programs of the Dragon's vector processing unit: assembly. Nothing in a text says that it is one, so that the guest has to
 //! be named.
 
+/// The front end.
+pub use xenoglot_vpu as front;
+
 use crate::Error;
 use crate::guest::{Guest, Image, LiftOptions, Program, Style, Unit, entry, text};
 use xenoglot_ir::Module;
