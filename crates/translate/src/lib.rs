@@ -66,6 +66,8 @@ pub use code::{Code, Floats, Options};
 pub use host::Host;
 pub use translator::{Translator, compile};
 pub use versions::versions;
+#[cfg(feature = "wgpu")]
+pub use wgpu;
 #[cfg(feature = "naga")]
 pub use xenoglot_naga as naga;
 #[cfg(feature = "native")]

@@ -50,3 +50,5 @@ pub use encode::{
     EncodeError, Quality, encode_into, encode_into_parallel, transcode_into, transcode_into_parallel,
 };
 pub use format::{Channels, Extent, Format, Profile, Texel};
+#[cfg(feature = "compute")]
+pub use xenoglot_host;

@@ -42,3 +42,5 @@ pub use format::{Format, Layout, Subsampling};
 pub use frame::{Error, Frame, Plane};
 pub use point::sample;
 pub use sample::{Precision, convert, convert_rgba8, convert_rgba8_with};
+#[cfg(feature = "compute")]
+pub use xenoglot_host;

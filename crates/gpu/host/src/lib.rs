@@ -5,7 +5,7 @@
 //!
 //! ```no_run
 //! use xenoglot_host::{Access, Arguments, Binding, Commands, Device, DeviceOptions};
-//! # fn example(module: xenoglot_ir::Module) -> Result<(), xenoglot_host::Error> {
+//! # fn example(module: xenoglot_host::xenoglot::ir::Module) -> Result<(), xenoglot_host::Error> {
 //! let device = Device::open(&DeviceOptions::from_env())?;
 //! let layout = device.layout(&[Binding::new(0, Access::Read), Binding::new(1, Access::ReadWrite)]);
 //! let program = device.program(&layout, module)?;
@@ -36,6 +36,9 @@
 //! A device has a [`Cache`](xenoglot_cache::Cache) for the code of modules: in memory, unless it is opened with one on
 //! disk ([`Device::open_with`]).
 //!
+//! [`wgpu`], [`xenoglot`] (with the IR as [`xenoglot::ir`]) and [`cache`] are re-exported: a caller's own device has to be of this version
+//! of wgpu. Crates that draw or compute with a [`Device`] re-export this one.
+//!
 //! Nothing here knows of a guest. A failure of the device is an [`Error`] of the next call that waits for it, never a
 //! panic.
 #![deny(missing_docs)]
@@ -60,3 +63,4 @@ pub use error::Error;
 pub use program::{Access, Argument, Arguments, Binding, Layout, Program};
 pub use table::{Compilation, State, Table};
 pub use texture::{Texture, TextureFormat, TextureShape};
+pub use {wgpu, xenoglot, xenoglot_cache as cache};

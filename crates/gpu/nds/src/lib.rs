@@ -43,3 +43,6 @@ pub mod results;
 pub mod state;
 pub mod video;
 pub mod whole;
+
+#[cfg(feature = "compute")]
+pub use xenoglot_host;

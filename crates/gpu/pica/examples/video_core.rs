@@ -241,8 +241,8 @@ fn frame<R: Renderer>(core: &mut VideoCore<R>, top: f32) {
 /// A renderer on the host's GPU, if there is one.
 #[cfg(feature = "host")]
 fn on_host() -> Option<xenoglot_pica::host::HostRenderer> {
-    use xenoglot_host::{Compilation, Device, DeviceOptions};
     use xenoglot_pica::host::{HostRenderer, Programs};
+    use xenoglot_pica::xenoglot_host::{Compilation, Device, DeviceOptions};
     let device = Device::open(&DeviceOptions::from_env()).ok()?;
     // An emulator compiles in the background: draws are the processor's until their programs are ready.
     HostRenderer::new(Programs::new(&device, Compilation::Blocking).into()).ok()

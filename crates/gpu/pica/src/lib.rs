@@ -69,3 +69,6 @@ pub mod timing;
 pub mod transfer;
 pub mod vertex;
 pub mod vertex_loader;
+
+#[cfg(feature = "host")]
+pub use xenoglot_host;

@@ -54,3 +54,5 @@ pub use coverage::Coverage;
 pub use edges::Edges;
 pub use grid::{BIN, Bounds, Grid, TILE};
 pub use half_planes::HalfPlanes;
+#[cfg(feature = "host")]
+pub use xenoglot_host;

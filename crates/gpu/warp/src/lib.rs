@@ -62,3 +62,5 @@ pub use frame::{Error, Frame, MEMORY_BYTES, MOST_PIXELS, Memory, Surface, Target
 pub use primitive::{PRIMITIVE_BYTES, Primitive};
 pub use setup::{Cull, Vertex, set_up};
 pub use state::{Fog, RenderState, Stencil};
+#[cfg(feature = "host")]
+pub use xenoglot_host;
