@@ -75,3 +75,5 @@ pub use record::{Fact, Recorder, Recording, State, Stateless, from_bytes, to_byt
 #[cfg(feature = "disk")]
 pub use refill::{Refill, Refilled};
 pub use versions::Versions;
+#[cfg(feature = "translate")]
+pub use xenoglot;

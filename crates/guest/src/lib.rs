@@ -57,3 +57,4 @@ pub use cpu::{Cpu, HI, LO, Link, SINK, reg};
 pub use engine::{Cause, Engine, Event, Exception};
 pub use interp::{Interpreter, condition_bit, float_cause};
 pub use machine::{Action, Kernel, Machine, Outcome};
+pub use xenoglot_mips;

@@ -73,6 +73,7 @@ pub use jit::Jit;
 #[cfg(all(unix, target_arch = "x86_64"))]
 pub use options::{Access, Compiled, Observer, Options, Stats};
 pub use reference::Reference;
+pub use xenoglot_guest;
 
 use xenoglot_guest::{Engine, Interpreter};
 

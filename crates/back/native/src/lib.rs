@@ -65,6 +65,7 @@ mod program;
 pub use compiler::{Compiler, Tier};
 pub use error::{CompileError, Fault, RunError};
 pub use program::{Bindings, Limits, Program, Ran};
+pub use xenoglot_ir;
 
 /// Invocations that run at once.
 pub const LANES: u32 = 4;

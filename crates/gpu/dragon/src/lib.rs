@@ -54,3 +54,6 @@ pub use machine::{Faults, FragmentStart, Machine};
 pub use params::{ParamError, Params};
 pub use unit::{LINKS, UNITS};
 pub use wait::{EndlessWait, Reason, UnitState};
+#[cfg(feature = "pica")]
+pub use xenoglot_pica;
+pub use {xenoglot_capture, xenoglot_trace, xenoglot_vpu};

@@ -36,7 +36,7 @@
 //! A device has a [`Cache`](xenoglot_cache::Cache) for the code of modules: in memory, unless it is opened with one on
 //! disk ([`Device::open_with`]).
 //!
-//! [`wgpu`], [`xenoglot`] (with the IR as [`xenoglot::ir`]) and [`cache`] are re-exported: a caller's own device has to be of this version
+//! [`wgpu`], [`xenoglot`] (with the IR as [`xenoglot::ir`]) and [`xenoglot_cache`] are re-exported: a caller's own device has to be of this version
 //! of wgpu. Crates that draw or compute with a [`Device`] re-export this one.
 //!
 //! Nothing here knows of a guest. A failure of the device is an [`Error`] of the next call that waits for it, never a
@@ -63,4 +63,4 @@ pub use error::Error;
 pub use program::{Access, Argument, Arguments, Binding, Layout, Program};
 pub use table::{Compilation, State, Table};
 pub use texture::{Texture, TextureFormat, TextureShape};
-pub use {wgpu, xenoglot, xenoglot_cache as cache};
+pub use {wgpu, xenoglot, xenoglot_cache};

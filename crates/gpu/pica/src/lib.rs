@@ -70,5 +70,10 @@ pub mod transfer;
 pub mod vertex;
 pub mod vertex_loader;
 
+#[cfg(feature = "capture")]
+pub use xenoglot_capture;
 #[cfg(feature = "host")]
 pub use xenoglot_host;
+#[cfg(feature = "native")]
+pub use xenoglot_native;
+pub use {xenoglot_ir, xenoglot_pica_shader};

@@ -56,3 +56,5 @@ pub use grid::{BIN, Bounds, Grid, TILE};
 pub use half_planes::HalfPlanes;
 #[cfg(feature = "host")]
 pub use xenoglot_host;
+#[cfg(feature = "ir")]
+pub use xenoglot_ir;

@@ -64,3 +64,4 @@ pub use setup::{Cull, Vertex, set_up};
 pub use state::{Fog, RenderState, Stencil};
 #[cfg(feature = "host")]
 pub use xenoglot_host;
+pub use xenoglot_raster;
