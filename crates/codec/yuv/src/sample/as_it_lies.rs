@@ -60,7 +60,7 @@ impl Plan<'_> {
     fn chroma<C: Code>(&self, row: usize, of: Range<usize>) -> Chroma<'_, C> {
         let [cr, _, cb] = &self.frame.channels;
         match self.order() {
-            // Both begin with the first sample of either.
+            // Rows of pairs begin at the plane's start, whichever channel comes first.
             Some(order) => {
                 let first = Channel { offset: 0, ..*cr };
                 Chroma::InTurns(InTurns { samples: codes(&first, row, 2 * of.start..2 * of.end), order })

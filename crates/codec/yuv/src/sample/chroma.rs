@@ -107,7 +107,7 @@ pub(super) fn blend_rows<C: Code, S: Sum>(reader: Reader, rows: [&[C]; 2], weigh
     }
 }
 
-/// [`blend_rows`] of two channels whose samples are in turns: sums of the first, and of the second.
+/// [`blend_rows`] of two channels whose samples are interleaved: sums of the first, and of the second.
 #[inline(always)]
 pub(super) fn blend_pairs<C: Code, S: Sum>(
     reader: Reader,

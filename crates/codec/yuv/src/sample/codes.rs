@@ -177,7 +177,7 @@ pub(super) trait Code: Number + Pod {
     /// The code as a number.
     fn number(self, reader: Reader) -> u16;
 
-    /// Two codes as numbers. They are parts of one word, whose shifts are vectors' where separate loads would be shuffles.
+    /// Two codes as numbers, taken from one word: compilers vectorise its shifts, but make shuffles of separate loads.
     fn numbers(pair: &[Self; 2], reader: Reader) -> [u16; 2];
 
     /// Reads codes that are `step` bytes apart.
@@ -461,7 +461,7 @@ impl<C: Code> NullaryFnOnce for Copying<'_, C> {
     }
 }
 
-/// Codes at every `STEP`th byte. `code` takes them from whole words: compilers make vectors of that, but not of loads with gaps.
+/// Codes at every `STEP`th byte. `code` takes each from a whole word: compilers vectorise that, but not loads with gaps.
 #[inline(always)]
 fn spread<const STEP: usize, C: Pod>(data: &[u8], codes: &mut [C], code: impl Fn(&[u8; STEP]) -> C) {
     let (whole, rest) = data.as_chunks();

@@ -17,10 +17,11 @@ pub(super) struct Sums<'a, C, S> {
     pub columns: Range<usize>,
     /// The factor of the rows' weights.
     pub scale: u16,
-    /// Room for codes of Cr and Cb, and for those of their lower rows.
+    /// Room for the upper row's codes of Cr and of Cb.
     pub rooms: [&'a mut [C]; 2],
+    /// Room for the lower row's codes.
     pub below: &'a mut [C],
-    /// Sums of Cr and Cb, with one more on either side where chroma is interpolated along x.
+    /// Where sums of Cr and of Cb go, with one more on either side where chroma is interpolated along x.
     pub sums: [&'a mut [S]; 2],
 }
 
@@ -38,14 +39,14 @@ impl<C: Code, S: Sum> NullaryFnOnce for Sums<'_, C, S> {
         let weights = weights.map(|weight| weight * scale);
         let around = usize::from(matches!(plan.across, Across::Pairs(..)));
         if let Some(order) = plan.order() {
-            // Both begin with the first sample of either.
+            // Rows of pairs begin at the plane's start, whichever channel comes first.
             let first = Channel { offset: 0, ..*cr };
             let [reds, blues] = sums;
             let sums = match order {
                 PairOrder::CbFirst => [blues, reds],
                 PairOrder::CrFirst => [reds, blues],
             };
-            return in_turns::<C, S>(reader, &first, rows, weights, (samples, around), sums);
+            return interleaved::<C, S>(reader, &first, rows, weights, (samples, around), sums);
         }
         for ((channel, room), sums) in [cr, cb].into_iter().zip(rooms).zip(sums) {
             let upper = reader.read(channel, rows[0], samples.clone(), around, room);
@@ -58,10 +59,10 @@ impl<C: Code, S: Sum> NullaryFnOnce for Sums<'_, C, S> {
     }
 }
 
-/// Adds two rows of samples of two channels in turns. `around` more columns on either side of `columns` are added, too; beyond the rows'
-/// ends their outermost sums are repeated.
+/// Adds two rows of pairs of samples, by channel. `around` more columns on either side are added, too; beyond the rows' ends the outermost
+/// sums are repeated.
 #[inline(always)]
-fn in_turns<C: Code, S: Sum>(
+fn interleaved<C: Code, S: Sum>(
     reader: Reader,
     channel: &Channel<'_>,
     rows: [usize; 2],
