@@ -3,6 +3,7 @@
 use super::halves::halves;
 use super::lanes::Lanes;
 use super::tens::tens;
+use super::window::Window;
 use super::words::Words;
 use crate::format::Format;
 use crate::frame::{Channel, Packing};
@@ -398,15 +399,11 @@ impl Reader {
         room: &mut [C],
     ) {
         let Channel { data, pitch, packing, offset, step, size } = *channel;
-        let room = room.get_mut(..columns.len() + 2 * around).unwrap_or_default();
+        let window = Window::new(&columns, around, size[0]);
+        let room = room.get_mut(..window.wanted).unwrap_or_default();
         let row = data.get(y * pitch..).unwrap_or_default();
-        let start = columns.start.saturating_sub(around);
-        let first = offset + start * step;
-        let before = (start + around).saturating_sub(columns.start).min(room.len());
-        let (edge, codes) = room.split_at_mut(before);
-        let within = size[0].saturating_sub(start).min(codes.len());
-        let (codes, behind) = codes.split_at_mut(within);
-
+        let first = offset + window.columns.start * step;
+        let codes = room.get_mut(window.places.clone()).unwrap_or_default();
         match (packing, step) {
             (Packing::Twos, _) => {
                 let bytes = row.get(first..).unwrap_or_default().iter().step_by(step.max(1));
@@ -416,10 +413,7 @@ impl Reader {
             }
             (_, step) => tens(row, first, step, codes),
         }
-        if let (Some(&first), Some(&last)) = (codes.first(), codes.last()) {
-            edge.fill(first);
-            behind.fill(last);
-        }
+        window.repeat_ends(room);
     }
 }
 
@@ -442,22 +436,12 @@ impl<C: Code> NullaryFnOnce for Copying<'_, C> {
         if channel.packing != Packing::Apart {
             return reader.unpack(channel, y, columns, around, room);
         }
-        let wanted = columns.len() + 2 * around;
-        let start = columns.start.saturating_sub(around);
-        let end = (columns.end + around).min(channel.size[0]).max(start);
-        let at = channel.offset + y * channel.pitch + start * channel.step;
+        let window = Window::new(&columns, around, channel.size[0]);
+        let room = room.get_mut(..window.wanted).unwrap_or_default();
+        let at = channel.offset + y * channel.pitch + window.columns.start * channel.step;
         let data = channel.data.get(at..).unwrap_or_default();
-        // Columns before the first have its code.
-        let skipped = (start + around).saturating_sub(columns.start);
-        let loaded = (end - start).min(room.len() - skipped);
-        C::gather(data, channel.step, &mut room[skipped..skipped + loaded]);
-        if let (true, Some(&inner)) = (skipped > 0, room.get(skipped)) {
-            room[..skipped].fill(inner);
-        }
-        let filled = skipped + loaded;
-        if let (true, Some(&last)) = (filled < wanted, room.get(filled.wrapping_sub(1))) {
-            room[filled..wanted].fill(last);
-        }
+        C::gather(data, channel.step, room.get_mut(window.places.clone()).unwrap_or_default());
+        window.repeat_ends(room);
     }
 }
 

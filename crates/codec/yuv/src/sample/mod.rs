@@ -20,6 +20,7 @@ mod sums;
 mod tens;
 #[cfg(test)]
 mod tests;
+mod window;
 #[cfg(test)]
 mod within_one;
 mod words;

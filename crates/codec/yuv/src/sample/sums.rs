@@ -5,6 +5,7 @@ use super::as_it_lies::codes;
 use super::chroma::{Across, Sum, blend_pairs, blend_rows};
 use super::codes::{Code, Reader};
 use super::paint::PairOrder;
+use super::window::Window;
 use crate::frame::{Channel, Frame};
 use core::ops::Range;
 use pulp::NullaryFnOnce;
@@ -70,21 +71,13 @@ fn interleaved<C: Code, S: Sum>(
     (columns, around): (Range<usize>, usize),
     sums: [&mut [S]; 2],
 ) {
-    let wanted = columns.len() + 2 * around;
-    let start = columns.start.saturating_sub(around);
-    let end = (columns.end + around).min(channel.size[0]).max(start);
-    let before = start + around - columns.start;
-    let behind = (before + end - start).min(wanted);
+    let window = Window::new(&columns, around, channel.size[0]);
+    let Range { start, end } = window.columns;
     let pairs = rows.map(|row| codes::<C>(channel, row, 2 * start..2 * end).as_chunks().0);
-    let [mut first, mut second] = sums.map(|sums| sums.get_mut(..wanted).unwrap_or_default());
-    let within = [&mut first, &mut second].map(|sums| sums.get_mut(before..behind).unwrap_or_default());
+    let [first, second] = sums.map(|sums| sums.get_mut(..window.wanted).unwrap_or_default());
+    let within =
+        [&mut *first, &mut *second].map(|sums| sums.get_mut(window.places.clone()).unwrap_or_default());
     blend_pairs(reader, pairs, weights, within);
-    for sums in [&mut first, &mut second] {
-        if let (true, Some(&inner)) = (before > 0, sums.get(before)) {
-            sums[..before].fill(inner);
-        }
-        if let (true, Some(&last)) = (behind < wanted, sums.get(behind.wrapping_sub(1))) {
-            sums[behind..].fill(last);
-        }
-    }
+    window.repeat_ends(first);
+    window.repeat_ends(second);
 }
