@@ -5,6 +5,7 @@ use super::chroma::{Sum, blend};
 use super::codes::{Code, Number};
 
 /// How many bytes ahead of texels memory is prefetched. Processors prefetch by themselves, but not into the next page.
+#[cfg(target_arch = "x86_64")]
 const AHEAD: usize = 4096;
 
 /// Prefetches the memory [`AHEAD`] of texels that are made of samples of a byte. Texels of longer samples take no less time with it.
