@@ -30,7 +30,7 @@
 //! * [`Host`] describes what runs the code, and [`compile`] makes a module code for it: SPIR-V, GLSL and, with feature
 //!   `naga`, WGSL, MSL and HLSL, with feature `native` the CPU's machine code. [`Translator`] does so for many modules with the same buffers.
 //! * [`ir`], [`opt`], [`spirv`], [`glsl`] and, with their features, `native`, `naga` and `vulkan` are the crates whose types are in
-//!   this one's signatures; a guest's front end is its module's `front`. So no other crate of Xenoglot has to be named as a dependency:
+//!   this one's signatures, and each guest's module re-exports its front end as `front`. No other crate of Xenoglot is needed as a dependency:
 //!
 //! ```
 //! use xenoglot::{Code, Host, Options, Translator, guest, ir::Module, opt::pipeline::Level, spirv::Names};

@@ -1,4 +1,4 @@
-//! Sums of chroma of two rows, where texels lie between samples. They are the same for all arithmetic.
+//! Chroma where texels lie between samples: weighted sums of two rows, which every arithmetic uses.
 
 use super::Plan;
 use super::as_it_lies::codes;

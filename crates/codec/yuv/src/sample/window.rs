@@ -1,19 +1,19 @@
-//! The columns of a row that are read for a tile, and what stands for those beyond the row's ends.
+//! Which columns of a row a tile reads. Columns beyond the row's ends repeat the outermost ones.
 
 use core::ops::Range;
 
-/// Some columns of a row with as many more on either side.
+/// A range of columns, widened on either side.
 pub(super) struct Window {
     /// Columns that the row has.
     pub columns: Range<usize>,
-    /// Their places among all that are wanted.
+    /// Their places in the widened range.
     pub places: Range<usize>,
-    /// How many are wanted.
+    /// Length of the widened range.
     pub wanted: usize,
 }
 
 impl Window {
-    /// `columns` and `around` more on either side, of a row of `size` columns.
+    /// `columns` with `around` more on either side, in a row of `size` columns.
     #[inline(always)]
     pub(super) fn new(columns: &Range<usize>, around: usize, size: usize) -> Window {
         let wanted = columns.len() + 2 * around;
@@ -23,7 +23,7 @@ impl Window {
         Window { columns: start..end, places: before..(before + end - start).min(wanted), wanted }
     }
 
-    /// Repeats the outermost of the row's columns at the places beyond its ends.
+    /// Fills the places beyond the row's ends with its outermost columns.
     #[inline(always)]
     pub(super) fn repeat_ends<T: Copy>(&self, out: &mut [T]) {
         let Range { start, end } = self.places;
