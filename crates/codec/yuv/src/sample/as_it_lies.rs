@@ -13,6 +13,10 @@ use pulp::bytemuck::cast_slice;
 /// once, but twice as many streams of memory are read and written, which is slower for frames that do not fit the cache.
 const MOST_OF_TWO_ROWS: usize = 2048;
 
+/// Most groups of a row that is converted as a whole. A longer one is converted in parts, for stores that do not cross lines of the
+/// cache; that takes up to two groups more.
+const MOST_UNALIGNED: usize = 32;
+
 /// Bytes of a line of the cache.
 const LINE: usize = 64;
 
@@ -98,7 +102,7 @@ impl Plan<'_> {
                 }
                 continue;
             }
-            for part in parts::<_, GROUP>(&texels[..columns], is_narrow) {
+            for part in parts::<_, GROUP>(&texels[..columns]) {
                 let samples = if is_shared { part.start / 2..part.end / 2 } else { part.clone() };
                 let chroma = self.chroma::<C>(row, samples);
                 let (lumas, texels) = (&lumas[part.clone()], &mut texels[part]);
@@ -115,8 +119,9 @@ impl Plan<'_> {
 /// The parts that a row of whole groups is converted in: the row as a whole, or its first group, the groups that begin at a cache line,
 /// and its last group. Parts may overlap; texels in two parts are written twice.
 #[inline(always)]
-fn parts<T, const GROUP: usize>(texels: &[T], is_whole: bool) -> [Range<usize>; 3] {
+fn parts<T, const GROUP: usize>(texels: &[T]) -> [Range<usize>; 3] {
     let columns = texels.len();
+    let is_whole = columns <= MOST_UNALIGNED * GROUP;
     let start = if is_whole { 0 } else { texels.as_ptr().align_offset(LINE) };
     if start == 0 || start % 2 == 1 || start > columns - GROUP {
         return [0..columns, 0..0, 0..0];

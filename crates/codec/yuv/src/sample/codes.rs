@@ -25,10 +25,18 @@ pub(super) trait Number: Copy + Default {
     ) -> [L::Singles; N];
 
     /// The highest bits of numbers that begin at the highest bit, as words.
-    fn words<W: Words>(words: W, place: W::Place, of: &[Self; 32]) -> W::Words;
+    fn words<W: Words<HALF, GROUP>, const HALF: usize, const GROUP: usize>(
+        words: W,
+        place: W::Place,
+        of: &[Self; HALF],
+    ) -> W::Words;
 
-    /// [`Number::words`] of 64 numbers: of the first half and of the second.
-    fn word_halves<W: Words>(words: W, place: W::Place, of: &[Self; 64]) -> [W::Words; 2];
+    /// [`Number::words`] of a group of numbers: of the first half and of the second.
+    fn word_halves<W: Words<HALF, GROUP>, const HALF: usize, const GROUP: usize>(
+        words: W,
+        place: W::Place,
+        of: &[Self; GROUP],
+    ) -> [W::Words; 2];
 }
 
 /// Sums of codes of up to 12 bits.
@@ -44,12 +52,20 @@ impl Number for u16 {
     }
 
     #[inline(always)]
-    fn words<W: Words>(words: W, _: W::Place, of: &[u16; 32]) -> W::Words {
+    fn words<W: Words<HALF, GROUP>, const HALF: usize, const GROUP: usize>(
+        words: W,
+        _: W::Place,
+        of: &[u16; HALF],
+    ) -> W::Words {
         words.centered(words.load(of))
     }
 
     #[inline(always)]
-    fn word_halves<W: Words>(words: W, _: W::Place, of: &[u16; 64]) -> [W::Words; 2] {
+    fn word_halves<W: Words<HALF, GROUP>, const HALF: usize, const GROUP: usize>(
+        words: W,
+        _: W::Place,
+        of: &[u16; GROUP],
+    ) -> [W::Words; 2] {
         let numbers = words.load_halves(of);
         halves!(h => words.centered(numbers[h]))
     }
@@ -68,12 +84,20 @@ impl Number for u32 {
     }
 
     #[inline(always)]
-    fn words<W: Words>(words: W, place: W::Place, of: &[u32; 32]) -> W::Words {
+    fn words<W: Words<HALF, GROUP>, const HALF: usize, const GROUP: usize>(
+        words: W,
+        place: W::Place,
+        of: &[u32; HALF],
+    ) -> W::Words {
         u16::words(words, place, &high_words(of))
     }
 
     #[inline(always)]
-    fn word_halves<W: Words>(words: W, place: W::Place, of: &[u32; 64]) -> [W::Words; 2] {
+    fn word_halves<W: Words<HALF, GROUP>, const HALF: usize, const GROUP: usize>(
+        words: W,
+        place: W::Place,
+        of: &[u32; GROUP],
+    ) -> [W::Words; 2] {
         u16::word_halves(words, place, &high_words(of))
     }
 }
@@ -123,12 +147,20 @@ impl Number for Word {
     }
 
     #[inline(always)]
-    fn words<W: Words>(words: W, place: W::Place, of: &[Word; 32]) -> W::Words {
+    fn words<W: Words<HALF, GROUP>, const HALF: usize, const GROUP: usize>(
+        words: W,
+        place: W::Place,
+        of: &[Word; HALF],
+    ) -> W::Words {
         words.centered(words.placed(words.load(&numbers(of)), place))
     }
 
     #[inline(always)]
-    fn word_halves<W: Words>(words: W, place: W::Place, of: &[Word; 64]) -> [W::Words; 2] {
+    fn word_halves<W: Words<HALF, GROUP>, const HALF: usize, const GROUP: usize>(
+        words: W,
+        place: W::Place,
+        of: &[Word; GROUP],
+    ) -> [W::Words; 2] {
         let numbers = words.load_halves(&numbers(of));
         halves!(h => words.centered(words.placed(numbers[h], place)))
     }
@@ -146,12 +178,20 @@ impl Number for u8 {
     }
 
     #[inline(always)]
-    fn words<W: Words>(words: W, _: W::Place, of: &[u8; 32]) -> W::Words {
+    fn words<W: Words<HALF, GROUP>, const HALF: usize, const GROUP: usize>(
+        words: W,
+        _: W::Place,
+        of: &[u8; HALF],
+    ) -> W::Words {
         words.load_bytes(of)
     }
 
     #[inline(always)]
-    fn word_halves<W: Words>(words: W, _: W::Place, of: &[u8; 64]) -> [W::Words; 2] {
+    fn word_halves<W: Words<HALF, GROUP>, const HALF: usize, const GROUP: usize>(
+        words: W,
+        _: W::Place,
+        of: &[u8; GROUP],
+    ) -> [W::Words; 2] {
         words.load_byte_halves(of)
     }
 }
@@ -166,14 +206,28 @@ pub(super) trait Code: Number + Pod {
         by: [L::Singles; N],
     ) -> [[L::Singles; N]; 2];
 
-    /// The highest bits of 64 codes as words: of the codes at even places, and of the codes at odd places.
-    fn word_pairs<W: Words>(words: W, place: W::Place, of: &[Self; 64]) -> [W::Words; 2];
+    /// The highest bits of a group of codes as words: of the codes at even places, and of the codes at odd places.
+    fn word_pairs<W: Words<HALF, GROUP>, const HALF: usize, const GROUP: usize>(
+        words: W,
+        place: W::Place,
+        of: &[Self; GROUP],
+    ) -> [W::Words; 2];
 
-    /// Products of 64 codes, in ones of eight bits: of those at even places, and of those at odd ones.
-    fn scaled_pairs<W: Words>(words: W, place: W::Place, of: &[Self; 64], by: W::Scale) -> [W::Words; 2];
+    /// Products of a group of codes, in ones of eight bits: of those at even places, and of those at odd ones.
+    fn scaled_pairs<W: Words<HALF, GROUP>, const HALF: usize, const GROUP: usize>(
+        words: W,
+        place: W::Place,
+        of: &[Self; GROUP],
+        by: W::Scale,
+    ) -> [W::Words; 2];
 
     /// The same of one half of codes and of the other.
-    fn scaled_halves<W: Words>(words: W, place: W::Place, of: &[Self; 64], by: W::Scale) -> [W::Words; 2];
+    fn scaled_halves<W: Words<HALF, GROUP>, const HALF: usize, const GROUP: usize>(
+        words: W,
+        place: W::Place,
+        of: &[Self; GROUP],
+        by: W::Scale,
+    ) -> [W::Words; 2];
 
     /// The code as a number.
     fn number(self, reader: Reader) -> u16;
@@ -200,17 +254,31 @@ impl Code for u8 {
     }
 
     #[inline(always)]
-    fn word_pairs<W: Words>(words: W, _: W::Place, of: &[u8; 64]) -> [W::Words; 2] {
+    fn word_pairs<W: Words<HALF, GROUP>, const HALF: usize, const GROUP: usize>(
+        words: W,
+        _: W::Place,
+        of: &[u8; GROUP],
+    ) -> [W::Words; 2] {
         words.load_byte_pairs(of)
     }
 
     #[inline(always)]
-    fn scaled_pairs<W: Words>(words: W, _: W::Place, of: &[u8; 64], by: W::Scale) -> [W::Words; 2] {
+    fn scaled_pairs<W: Words<HALF, GROUP>, const HALF: usize, const GROUP: usize>(
+        words: W,
+        _: W::Place,
+        of: &[u8; GROUP],
+        by: W::Scale,
+    ) -> [W::Words; 2] {
         words.scaled_byte_pairs(of, by)
     }
 
     #[inline(always)]
-    fn scaled_halves<W: Words>(words: W, _: W::Place, of: &[u8; 64], by: W::Scale) -> [W::Words; 2] {
+    fn scaled_halves<W: Words<HALF, GROUP>, const HALF: usize, const GROUP: usize>(
+        words: W,
+        _: W::Place,
+        of: &[u8; GROUP],
+        by: W::Scale,
+    ) -> [W::Words; 2] {
         words.scaled_byte_halves(of, by)
     }
 
@@ -252,19 +320,33 @@ impl Code for Word {
     }
 
     #[inline(always)]
-    fn word_pairs<W: Words>(words: W, place: W::Place, of: &[Word; 64]) -> [W::Words; 2] {
+    fn word_pairs<W: Words<HALF, GROUP>, const HALF: usize, const GROUP: usize>(
+        words: W,
+        place: W::Place,
+        of: &[Word; GROUP],
+    ) -> [W::Words; 2] {
         let numbers = words.load_pairs(&numbers(of));
         halves!(h => words.centered(words.placed(numbers[h], place)))
     }
 
     #[inline(always)]
-    fn scaled_pairs<W: Words>(words: W, place: W::Place, of: &[Word; 64], by: W::Scale) -> [W::Words; 2] {
+    fn scaled_pairs<W: Words<HALF, GROUP>, const HALF: usize, const GROUP: usize>(
+        words: W,
+        place: W::Place,
+        of: &[Word; GROUP],
+        by: W::Scale,
+    ) -> [W::Words; 2] {
         let numbers = words.load_pairs(&numbers(of));
         halves!(h => words.scaled(words.placed(numbers[h], place), by))
     }
 
     #[inline(always)]
-    fn scaled_halves<W: Words>(words: W, place: W::Place, of: &[Word; 64], by: W::Scale) -> [W::Words; 2] {
+    fn scaled_halves<W: Words<HALF, GROUP>, const HALF: usize, const GROUP: usize>(
+        words: W,
+        place: W::Place,
+        of: &[Word; GROUP],
+        by: W::Scale,
+    ) -> [W::Words; 2] {
         let numbers = words.load_halves(&numbers(of));
         halves!(h => words.scaled(words.placed(numbers[h], place), by))
     }

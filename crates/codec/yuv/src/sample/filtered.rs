@@ -46,7 +46,7 @@ where
     const IS_OPAQUE: bool = true;
 
     #[inline(always)]
-    fn rows<L: Lanes + Words>(work: Work<'_, L, Self>) {
+    fn rows<L: Lanes + Words<HALF, GROUP>, const HALF: usize, const GROUP: usize>(work: Work<'_, L, Self>) {
         work.rows_of_groups();
     }
 }

@@ -1,4 +1,4 @@
-//! Arithmetic within one of the exact: fixed-point numbers of 16 bits, 64 texels at a time.
+//! Arithmetic within one of the exact: fixed-point numbers of 16 bits, two vectors of texels at a time.
 //!
 //! Codes and sums of codes begin at a word's highest bit. A component is luma and what chroma adds, both in fractions of a code of
 //! luma, times what a code of luma is: that product alone is rounded to an integer. Chroma is taken as signed numbers around
@@ -76,7 +76,7 @@ fn nearest(number: f64) -> f64 {
 
 /// Factors, each as often as there are words.
 #[derive(Clone, Copy)]
-pub(super) struct Fixed<W: Words> {
+pub(super) struct Fixed<W: Words<HALF, GROUP>, const HALF: usize, const GROUP: usize> {
     words: W,
     parts: W::Scale,
     part: W::Words,
@@ -86,7 +86,10 @@ pub(super) struct Fixed<W: Words> {
     place: W::Place,
 }
 
-impl<W: Words> Arithmetic<32, 64> for Fixed<W> {
+impl<W, const HALF: usize, const GROUP: usize> Arithmetic<HALF, GROUP> for Fixed<W, HALF, GROUP>
+where
+    W: Words<HALF, GROUP>,
+{
     type Lanes = W;
     type Texel = [u8; 4];
     type Chroma = [W::Words; 3];
@@ -109,19 +112,19 @@ impl<W: Words> Arithmetic<32, 64> for Fixed<W> {
     }
 
     #[inline(always)]
-    fn of_chroma<N: Number>(self, cr: &[N; 32], cb: &[N; 32]) -> [W::Words; 3] {
+    fn of_chroma<N: Number>(self, cr: &[N; HALF], cb: &[N; HALF]) -> [W::Words; 3] {
         let (words, place) = (self.words, self.place);
         self.with_offset(self.of_words(N::words(words, place, cr), N::words(words, place, cb)))
     }
 
     #[inline(always)]
-    fn of_chroma_pairs<C: Code>(self, pairs: &[C; 64], order: PairOrder) -> [W::Words; 3] {
+    fn of_chroma_pairs<C: Code>(self, pairs: &[C; GROUP], order: PairOrder) -> [W::Words; 3] {
         let [cr, cb] = order.cr_first(C::word_pairs(self.words, self.place, pairs));
         self.with_offset(self.of_words(cr, cb))
     }
 
     #[inline(always)]
-    fn texels<C: Code, N: Number>(self, luma: &[C; 64], [cr, cb]: [&[N; 64]; 2]) -> [[u8; 4]; 64] {
+    fn texels<C: Code, N: Number>(self, luma: &[C; GROUP], [cr, cb]: [&[N; GROUP]; 2]) -> [[u8; 4]; GROUP] {
         let (words, place) = (self.words, self.place);
         let (cr, cb) = (N::word_halves(words, place, cr), N::word_halves(words, place, cb));
         let luma = C::scaled_halves(words, place, luma, self.parts);
@@ -131,13 +134,13 @@ impl<W: Words> Arithmetic<32, 64> for Fixed<W> {
     }
 
     #[inline(always)]
-    fn texel_pairs<C: Code>(self, luma: &[C; 64], [even, odd]: [[W::Words; 3]; 2]) -> [[u8; 4]; 64] {
+    fn texel_pairs<C: Code>(self, luma: &[C; GROUP], [even, odd]: [[W::Words; 3]; 2]) -> [[u8; 4]; GROUP] {
         let luma = C::scaled_pairs(self.words, self.place, luma, self.parts);
         self.words.to_rgba8([self.components(even, luma[0]), self.components(odd, luma[1])])
     }
 }
 
-impl<W: Words> Fixed<W> {
+impl<W: Words<HALF, GROUP>, const HALF: usize, const GROUP: usize> Fixed<W, HALF, GROUP> {
     /// What chroma adds to luma.
     #[inline(always)]
     fn of_words(self, cr: W::Words, cb: W::Words) -> [W::Words; 3] {

@@ -295,13 +295,16 @@ fn bands<M: Method>(arch: Arch, plan: &Plan<'_>, out: &mut [M::Texel]) -> Result
         match arch {
             #[cfg(target_arch = "x86_64")]
             Arch::V4(lanes) => {
-                lanes.apart(Work::<_, M> { lanes, plan, room, first, width, rows: &mut *rows })
+                lanes.apart(Rows::<_, M, 32, 64>(Work { lanes, plan, room, first, width, rows }))
             }
             #[cfg(target_arch = "x86_64")]
             Arch::V3(lanes) => {
-                lanes.apart(Work::<_, M> { lanes, plan, room, first, width, rows: &mut *rows })
+                lanes.apart(Rows::<_, M, 16, 32>(Work { lanes, plan, room, first, width, rows }))
             }
-            _ => Portable.apart(Work::<_, M> { lanes: Portable, plan, room, first, width, rows: &mut *rows }),
+            _ => {
+                let lanes = Portable;
+                lanes.apart(Rows::<_, M, 32, 64>(Work { lanes, plan, room, first, width, rows }))
+            }
         }
     };
     #[cfg(feature = "std")]
@@ -327,7 +330,7 @@ trait Method: Sized {
     /// Whether alpha is left 1.
     const IS_OPAQUE: bool;
 
-    fn rows<L: Lanes + Words>(work: Work<'_, L, Self>);
+    fn rows<L: Lanes + Words<HALF, GROUP>, const HALF: usize, const GROUP: usize>(work: Work<'_, L, Self>);
 }
 
 /// Converts with [`Singles`], from codes and from sums of codes.
@@ -345,7 +348,7 @@ where
     const IS_OPAQUE: bool = true;
 
     #[inline(always)]
-    fn rows<L: Lanes + Words>(work: Work<'_, L, Self>) {
+    fn rows<L: Lanes + Words<HALF, GROUP>, const HALF: usize, const GROUP: usize>(work: Work<'_, L, Self>) {
         work.rows_of::<Singles<L, T, IS_LUMA_SHARED>, C, S, _, _>();
     }
 }
@@ -360,13 +363,12 @@ impl<C: Code, S: Sum + Number> Method for WithinOne<C, S> {
     const IS_OPAQUE: bool = true;
 
     #[inline(always)]
-    fn rows<L: Lanes + Words>(work: Work<'_, L, Self>) {
-        work.rows_of::<Fixed<L>, C, S, _, _>();
+    fn rows<L: Lanes + Words<HALF, GROUP>, const HALF: usize, const GROUP: usize>(work: Work<'_, L, Self>) {
+        work.rows_of::<Fixed<L, HALF, GROUP>, C, S, _, _>();
     }
 }
 
-/// Rows to be made. A closure would do but for its `call_once`, which is not inlined and so not compiled for the
-/// instruction set.
+/// Rows to be made.
 struct Work<'a, L, M: Method> {
     lanes: L,
     plan: &'a Plan<'a>,
@@ -376,12 +378,20 @@ struct Work<'a, L, M: Method> {
     rows: &'a mut [M::Texel],
 }
 
-impl<L: Lanes + Words, M: Method> NullaryFnOnce for Work<'_, L, M> {
+/// Rows to be made with vectors of `HALF` words. A closure would do but for its `call_once`, which is not inlined and so not compiled
+/// for the instruction set.
+struct Rows<'a, L, M: Method, const HALF: usize, const GROUP: usize>(Work<'a, L, M>);
+
+impl<L, M, const HALF: usize, const GROUP: usize> NullaryFnOnce for Rows<'_, L, M, HALF, GROUP>
+where
+    L: Lanes + Words<HALF, GROUP>,
+    M: Method,
+{
     type Output = ();
 
     #[inline(always)]
     fn call(self) {
-        let Work { lanes, plan, room, first, width, rows } = self;
+        let Work { lanes, plan, room, first, width, rows } = self.0;
         M::rows(Work { lanes, plan, room, first, width, rows: &mut *rows });
         if M::IS_OPAQUE && !plan.is_opaque(M::Texel::ONE) {
             lanes.apart(Fill { lanes, plan, first, rows });

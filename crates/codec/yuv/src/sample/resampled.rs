@@ -37,7 +37,7 @@ impl<T: Texel, C: Code> Method for Resampled<T, C> {
     const IS_OPAQUE: bool = false;
 
     #[inline(always)]
-    fn rows<L: Lanes + Words>(work: Work<'_, L, Self>) {
+    fn rows<L: Lanes + Words<HALF, GROUP>, const HALF: usize, const GROUP: usize>(work: Work<'_, L, Self>) {
         work.by_singles();
     }
 }

@@ -1,12 +1,15 @@
-//! Thirty-two words at a time, with each processor's instructions. Every implementation gives the same results.
+//! Vectors of words, with each processor's instructions. Every implementation gives the same results.
+//!
+//! Texels are made in groups of two vectors of each component: 64 with AVX-512, whose vectors have 32 words, and 32 with AVX2, as
+//! twice as many would not fit its registers.
 //!
 //! What is not inlined is not compiled for the instruction set: in code that takes [`Words`], functions are `inline(always)`.
 
 use super::codes::Reader;
 use super::lanes::{Portable, each};
 
-/// Instructions on 32 words, each a component of a texel.
-pub trait Words: Copy {
+/// Instructions on `HALF` words, each a component of a texel; a `GROUP` of texels is twice as many.
+pub trait Words<const HALF: usize, const GROUP: usize>: Copy {
     /// A vector of words. Their order is the implementation's choice, the same for all operations.
     type Words: Copy;
 
@@ -19,13 +22,13 @@ pub trait Words: Copy {
     fn splat(self, value: i16) -> Self::Words;
 
     /// Numbers of 16 bits.
-    fn load(self, numbers: &[u16; 32]) -> Self::Words;
+    fn load(self, numbers: &[u16; HALF]) -> Self::Words;
 
     /// Those at even places, and those at odd ones.
-    fn load_pairs(self, numbers: &[u16; 64]) -> [Self::Words; 2];
+    fn load_pairs(self, numbers: &[u16; GROUP]) -> [Self::Words; 2];
 
     /// The first half and the second, in the order that [`Words::halves_to_rgba8`] takes.
-    fn load_halves(self, numbers: &[u16; 64]) -> [Self::Words; 2];
+    fn load_halves(self, numbers: &[u16; GROUP]) -> [Self::Words; 2];
 
     fn place(self, reader: Reader) -> Self::Place;
 
@@ -36,13 +39,13 @@ pub trait Words: Copy {
     fn centered(self, numbers: Self::Words) -> Self::Words;
 
     /// Bytes as the high bytes of such signed words.
-    fn load_bytes(self, bytes: &[u8; 32]) -> Self::Words;
+    fn load_bytes(self, bytes: &[u8; HALF]) -> Self::Words;
 
     /// Those at even places, and those at odd ones.
-    fn load_byte_pairs(self, bytes: &[u8; 64]) -> [Self::Words; 2];
+    fn load_byte_pairs(self, bytes: &[u8; GROUP]) -> [Self::Words; 2];
 
     /// The first half and the second, in the order that [`Words::halves_to_rgba8`] takes.
-    fn load_byte_halves(self, bytes: &[u8; 64]) -> [Self::Words; 2];
+    fn load_byte_halves(self, bytes: &[u8; GROUP]) -> [Self::Words; 2];
 
     fn scale(self, by: i8) -> Self::Scale;
 
@@ -50,10 +53,10 @@ pub trait Words: Copy {
     fn scaled(self, numbers: Self::Words, by: Self::Scale) -> Self::Words;
 
     /// Products of the bytes at even places, and of the bytes at odd places.
-    fn scaled_byte_pairs(self, bytes: &[u8; 64], by: Self::Scale) -> [Self::Words; 2];
+    fn scaled_byte_pairs(self, bytes: &[u8; GROUP], by: Self::Scale) -> [Self::Words; 2];
 
     /// Products of the first half of bytes and of the second, in the order that [`Words::halves_to_rgba8`] takes.
-    fn scaled_byte_halves(self, bytes: &[u8; 64], by: Self::Scale) -> [Self::Words; 2];
+    fn scaled_byte_halves(self, bytes: &[u8; GROUP], by: Self::Scale) -> [Self::Words; 2];
 
     /// Products of fractions of 15 bits, rounded.
     fn product(self, a: Self::Words, b: Self::Words) -> Self::Words;
@@ -61,18 +64,18 @@ pub trait Words: Copy {
     fn add(self, a: Self::Words, b: Self::Words) -> Self::Words;
 
     /// Red, green and blue of the texels at even and at odd places, clamped to bytes, with alpha 255.
-    fn to_rgba8(self, pairs: [[Self::Words; 3]; 2]) -> [[u8; 4]; 64];
+    fn to_rgba8(self, pairs: [[Self::Words; 3]; 2]) -> [[u8; 4]; GROUP];
 
     /// The same of texels in halves.
-    fn halves_to_rgba8(self, halves: [[Self::Words; 3]; 2]) -> [[u8; 4]; 64];
+    fn halves_to_rgba8(self, halves: [[Self::Words; 3]; 2]) -> [[u8; 4]; GROUP];
 
     /// Words in order, for tests.
     #[cfg(test)]
-    fn to_array(self, words: Self::Words) -> [i16; 32];
+    fn to_array(self, words: Self::Words) -> [i16; HALF];
 
     /// Words of both halves in order, for tests.
     #[cfg(test)]
-    fn halves_to_array(self, halves: [Self::Words; 2]) -> [i16; 64];
+    fn halves_to_array(self, halves: [Self::Words; 2]) -> [i16; GROUP];
 }
 
 /// A byte as the high byte of a word, around 0x80.
@@ -98,7 +101,7 @@ fn put(out: &mut [[u8; 4]; 64], first: usize, step: usize, [r, g, b]: &[[i16; 32
     }
 }
 
-impl Words for Portable {
+impl Words<32, 64> for Portable {
     type Words = [i16; 32];
     type Scale = i8;
     type Place = Reader;

@@ -4,18 +4,22 @@ use super::*;
 use crate::format::{Format, Layout, Subsampling};
 
 /// By numbers or bytes at even places, and at odd places.
-fn pairs<T: Copy>(of: [T; 64], result: impl Fn(T) -> i16) -> [[i16; 32]; 2] {
+fn pairs<T: Copy, const HALF: usize, const GROUP: usize>(
+    of: [T; GROUP],
+    result: impl Fn(T) -> i16,
+) -> [[i16; HALF]; 2] {
     [0, 1].map(|place| core::array::from_fn(|i| result(of[2 * i + place])))
 }
 
-fn check<W: Words>(words: W) {
+fn check<W: Words<HALF, GROUP>, const HALF: usize, const GROUP: usize>(words: W) {
     let mut rng = xenoglot_testgen::rng::Rng::new(11);
     for bits in [16, 9, 10, 12].into_iter().cycle().take(200) {
-        let numbers: [u16; 64] = core::array::from_fn(|_| rng.next_u32() as u16);
-        let bytes: [u8; 64] = core::array::from_fn(|_| rng.next_u32() as u8);
+        let numbers: [u16; GROUP] = core::array::from_fn(|_| rng.next_u32() as u16);
+        let bytes: [u8; GROUP] = core::array::from_fn(|_| rng.next_u32() as u8);
         let by = rng.next_u32() as i16;
         let scale = (rng.next_u32() % 128) as i8;
-        let (half, half_bytes) = (numbers.first_chunk().unwrap(), bytes.first_chunk().unwrap());
+        let half: &[u16; HALF] = numbers.first_chunk().unwrap();
+        let half_bytes: &[u8; HALF] = bytes.first_chunk().unwrap();
         let same = |number: u16| number.cast_signed();
         let centered = |number: u16| (i32::from(number) - 0x8000) as i16;
         let rounded = |number: u16| (((i32::from(number) >> 1) * i32::from(scale) + 64) >> 7) as i16;

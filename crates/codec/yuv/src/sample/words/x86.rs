@@ -2,13 +2,14 @@
 
 use super::Words;
 use crate::sample::codes::Reader;
-use crate::sample::halves::{half, halves};
+use crate::sample::halves::halves;
 use core::arch::x86_64::{__m128i, __m256i, __m512i};
 use pulp::cast;
 use pulp::x86::{V3, V4};
 
 /// What a lane of 128 bits of `LANES` has at its place `i`: instructions that bring components together work within
-/// lanes, and put texels of the first of four parts of each lane next to each other.
+/// lanes, and put texels of the first of four parts of each lane next to each other. With AVX2, texels are put in order when they are
+/// made, as its permutations of parts of 32 bits take longer than those of lanes.
 const fn source(lanes: usize, lane: usize, i: usize) -> usize {
     lanes * i + lane
 }
@@ -25,7 +26,6 @@ const fn dwords<const N: usize>() -> [u32; N] {
 }
 
 const DWORDS_512: [u32; 16] = dwords();
-const DWORDS_256: [u32; 8] = dwords();
 
 /// Where pairs of bytes come from, in the low half of each lane.
 const WORDS_512: [u16; 32] = {
@@ -51,32 +51,15 @@ const PAIRS_512: [[u16; 32]; 2] = {
     out
 };
 
-/// Quarters of a register, so that either lane has some of both halves.
-const IN_TURNS: i32 = 0b11_01_10_00;
-
-/// Loading with AVX2.
-trait Permuted {
-    /// Bytes by fours, as [`DWORDS_256`] has them.
-    fn permuted(self, bytes: &[u8; 64]) -> [__m256i; 2];
-}
-
-impl Permuted for V3 {
-    #[inline(always)]
-    fn permuted(self, bytes: &[u8; 64]) -> [__m256i; 2] {
-        let bytes: [__m256i; 2] = cast(*bytes);
-        halves!(h => self.avx2._mm256_permutevar8x32_epi32(bytes[h], cast(DWORDS_256)))
-    }
-}
-
 /// Putting texels together.
-trait Texels: Words {
+trait Texels<const HALF: usize, const GROUP: usize>: Words<HALF, GROUP> {
     type Texels;
 
     /// Texels of two halves of components, by fours: in each lane of 128 bits four texels.
     fn texels(self, halves: [[Self::Words; 3]; 2]) -> Self::Texels;
 }
 
-impl Texels for V4 {
+impl Texels<32, 64> for V4 {
     type Texels = [__m512i; 4];
 
     #[inline(always)]
@@ -97,34 +80,31 @@ impl Texels for V4 {
     }
 }
 
-impl Texels for V3 {
-    type Texels = [[__m256i; 4]; 2];
+impl Texels<16, 32> for V3 {
+    type Texels = [__m256i; 4];
 
     #[inline(always)]
-    fn texels(self, [[r, g, b], [more_r, more_g, more_b]]: [[[__m256i; 2]; 3]; 2]) -> [[__m256i; 4]; 2] {
+    fn texels(self, [[r, g, b], [more_r, more_g, more_b]]: [[__m256i; 3]; 2]) -> [__m256i; 4] {
         let avx2 = self.avx2;
+        let red = avx2._mm256_packus_epi16(r, more_r);
+        let green = avx2._mm256_packus_epi16(g, more_g);
+        let blue = avx2._mm256_packus_epi16(b, more_b);
         let alpha = cast([255u8; 32]);
-        halves!(h => {
-            let red = avx2._mm256_packus_epi16(r[h], more_r[h]);
-            let green = avx2._mm256_packus_epi16(g[h], more_g[h]);
-            let blue = avx2._mm256_packus_epi16(b[h], more_b[h]);
-            let (rg, more_rg) = (avx2._mm256_unpacklo_epi8(red, green), avx2._mm256_unpackhi_epi8(red, green));
-            let (ba, more_ba) =
-                (avx2._mm256_unpacklo_epi8(blue, alpha), avx2._mm256_unpackhi_epi8(blue, alpha));
-            [
-                avx2._mm256_unpacklo_epi16(rg, ba),
-                avx2._mm256_unpackhi_epi16(rg, ba),
-                avx2._mm256_unpacklo_epi16(more_rg, more_ba),
-                avx2._mm256_unpackhi_epi16(more_rg, more_ba),
-            ]
-        })
+        let (rg, more_rg) = (avx2._mm256_unpacklo_epi8(red, green), avx2._mm256_unpackhi_epi8(red, green));
+        let (ba, more_ba) = (avx2._mm256_unpacklo_epi8(blue, alpha), avx2._mm256_unpackhi_epi8(blue, alpha));
+        [
+            avx2._mm256_unpacklo_epi16(rg, ba),
+            avx2._mm256_unpackhi_epi16(rg, ba),
+            avx2._mm256_unpacklo_epi16(more_rg, more_ba),
+            avx2._mm256_unpackhi_epi16(more_rg, more_ba),
+        ]
     }
 }
 
 /// The quarters of 32 words for each lane: four of the first sixteen, and four of the others.
 const QWORDS_512: [u64; 8] = [0, 4, 1, 5, 2, 6, 3, 7];
 
-impl Words for V4 {
+impl Words<32, 64> for V4 {
     type Words = __m512i;
     type Scale = [__m512i; 2];
     /// How far to shift, and the mask of what is kept.
@@ -273,184 +253,163 @@ impl Words for V4 {
     }
 }
 
-impl Words for V3 {
-    type Words = [__m256i; 2];
+/// Vectors of texels in order, of such of which the lower lanes of the first two come first, then those of the others.
+#[inline(always)]
+fn in_order(simd: V3, [a, b, c, d]: [__m256i; 4]) -> [__m256i; 4] {
+    const LOW: i32 = 0x20;
+    const HIGH: i32 = 0x31;
+    let avx2 = simd.avx2;
+    [
+        avx2._mm256_permute2x128_si256::<LOW>(a, b),
+        avx2._mm256_permute2x128_si256::<LOW>(c, d),
+        avx2._mm256_permute2x128_si256::<HIGH>(a, b),
+        avx2._mm256_permute2x128_si256::<HIGH>(c, d),
+    ]
+}
+
+/// Where the high bytes of words come from; with the highest bit set, from nowhere.
+const HIGH_BYTES: [u8; 32] = {
+    let mut out = [0x80; 32];
+    let mut i = 0;
+    while i < 16 {
+        out[2 * i + 1] = i as u8;
+        i += 1;
+    }
+    out
+};
+
+/// Words of pairs are in order. Of halves, the first has the first half of either lane of bytes.
+impl Words<16, 32> for V3 {
+    type Words = __m256i;
     type Scale = [__m256i; 2];
     /// How far to shift, and the mask of what is kept.
     type Place = (__m128i, __m256i);
 
     #[inline(always)]
-    fn splat(self, value: i16) -> [__m256i; 2] {
-        [self.avx._mm256_set1_epi16(value); 2]
+    fn splat(self, value: i16) -> __m256i {
+        self.avx._mm256_set1_epi16(value)
     }
 
     #[inline(always)]
-    fn load(self, numbers: &[u16; 32]) -> [__m256i; 2] {
-        let numbers: [__m256i; 2] = cast(*numbers);
-        halves!(h => self.avx2._mm256_permutevar8x32_epi32(numbers[h], cast(DWORDS_256)))
+    fn load(self, numbers: &[u16; 16]) -> __m256i {
+        cast(*numbers)
     }
 
     #[inline(always)]
-    fn load_pairs(self, numbers: &[u16; 64]) -> [[__m256i; 2]; 2] {
+    fn load_pairs(self, numbers: &[u16; 32]) -> [__m256i; 2] {
         let avx2 = self.avx2;
-        let numbers: [__m256i; 4] = cast(*numbers);
         let low = self.avx._mm256_set1_epi32(0xffff);
-        let (mut even, mut odd) = (numbers, numbers);
-        for (even, odd) in even.iter_mut().zip(&mut odd) {
-            // Four numbers in turns to either lane; pairs of them are 32 bits, which packing makes 16 of.
-            let numbers = avx2._mm256_permute4x64_epi64::<IN_TURNS>(*even);
-            *even = avx2._mm256_and_si256(numbers, low);
-            *odd = avx2._mm256_srli_epi32::<16>(numbers);
-        }
-        [
-            halves!(h => avx2._mm256_packus_epi32(even[2 * h], even[2 * h + 1])),
-            halves!(h => avx2._mm256_packus_epi32(odd[2 * h], odd[2 * h + 1])),
-        ]
+        // Pairs of numbers are 32 bits, which packing makes 16 of.
+        let pairs = self.load_halves(numbers);
+        let even = halves!(h => avx2._mm256_and_si256(pairs[h], low));
+        let odd = halves!(h => avx2._mm256_srli_epi32::<16>(pairs[h]));
+        [avx2._mm256_packus_epi32(even[0], even[1]), avx2._mm256_packus_epi32(odd[0], odd[1])]
     }
 
     #[inline(always)]
-    fn load_halves(self, numbers: &[u16; 64]) -> [[__m256i; 2]; 2] {
-        let numbers: [__m256i; 4] = cast(*numbers);
-        let avx2 = self.avx2;
-        [
-            halves!(h => avx2._mm256_permute4x64_epi64::<IN_TURNS>(numbers[2 * h])),
-            halves!(h => avx2._mm256_permute4x64_epi64::<IN_TURNS>(numbers[2 * h + 1])),
-        ]
+    fn load_halves(self, numbers: &[u16; 32]) -> [__m256i; 2] {
+        let [a, b]: [__m256i; 2] = cast(*numbers);
+        let [low, .., high, _] = in_order(self, [a, b, a, b]);
+        [low, high]
     }
 
     #[inline(always)]
     fn place(self, reader: Reader) -> (__m128i, __m256i) {
-        (cast([u64::from(reader.left), 0]), self.avx._mm256_set1_epi16(reader.mask.cast_signed()))
+        (cast([u64::from(reader.left), 0]), self.splat(reader.mask.cast_signed()))
     }
 
     #[inline(always)]
-    fn placed(self, numbers: [__m256i; 2], (left, mask): (__m128i, __m256i)) -> [__m256i; 2] {
+    fn placed(self, numbers: __m256i, (left, mask): (__m128i, __m256i)) -> __m256i {
+        self.avx2._mm256_and_si256(self.avx2._mm256_sll_epi16(numbers, left), mask)
+    }
+
+    #[inline(always)]
+    fn centered(self, numbers: __m256i) -> __m256i {
+        self.avx2._mm256_xor_si256(numbers, self.splat(i16::MIN))
+    }
+
+    #[inline(always)]
+    fn load_bytes(self, bytes: &[u8; 16]) -> __m256i {
+        let both = self.avx2._mm256_broadcastsi128_si256(cast(*bytes));
+        self.centered(self.avx2._mm256_shuffle_epi8(both, cast(HIGH_BYTES)))
+    }
+
+    #[inline(always)]
+    fn load_byte_pairs(self, bytes: &[u8; 32]) -> [__m256i; 2] {
         let avx2 = self.avx2;
-        halves!(h => avx2._mm256_and_si256(avx2._mm256_sll_epi16(numbers[h], left), mask))
+        let pairs = avx2._mm256_xor_si256(cast(*bytes), cast([0x80_u8; 32]));
+        let high = self.splat(0xff00_u16.cast_signed());
+        [avx2._mm256_slli_epi16::<8>(pairs), avx2._mm256_and_si256(pairs, high)]
     }
 
     #[inline(always)]
-    fn centered(self, numbers: [__m256i; 2]) -> [__m256i; 2] {
-        let middle = self.avx._mm256_set1_epi16(i16::MIN);
-        halves!(h => self.avx2._mm256_xor_si256(numbers[h], middle))
-    }
-
-    #[inline(always)]
-    fn load_bytes(self, bytes: &[u8; 32]) -> [__m256i; 2] {
-        let avx2 = self.avx2;
-        let words = halves!(h => {
-            let words = avx2._mm256_cvtepu8_epi16(cast(half::<u8, 16>(bytes, h)));
-            let words = avx2._mm256_permutevar8x32_epi32(words, cast(DWORDS_256));
-            avx2._mm256_slli_epi16::<8>(words)
-        });
-        self.centered(words)
-    }
-
-    #[inline(always)]
-    fn load_byte_pairs(self, bytes: &[u8; 64]) -> [[__m256i; 2]; 2] {
-        let avx2 = self.avx2;
-        let pairs = self.permuted(bytes);
-        let pairs = halves!(h => avx2._mm256_xor_si256(pairs[h], cast([0x80_u8; 32])));
-        let high = self.avx._mm256_set1_epi16(0xff00_u16.cast_signed());
-        [
-            halves!(h => avx2._mm256_slli_epi16::<8>(pairs[h])),
-            halves!(h => avx2._mm256_and_si256(pairs[h], high)),
-        ]
-    }
-
-    #[inline(always)]
-    fn load_byte_halves(self, bytes: &[u8; 64]) -> [[__m256i; 2]; 2] {
+    fn load_byte_halves(self, bytes: &[u8; 32]) -> [__m256i; 2] {
         let (avx2, none) = (self.avx2, cast([0u8; 32]));
-        let bytes = self.permuted(bytes);
-        let bytes = halves!(h => avx2._mm256_xor_si256(bytes[h], cast([0x80_u8; 32])));
-        [
-            halves!(h => avx2._mm256_unpacklo_epi8(none, bytes[h])),
-            halves!(h => avx2._mm256_unpackhi_epi8(none, bytes[h])),
-        ]
+        let bytes = avx2._mm256_xor_si256(cast(*bytes), cast([0x80_u8; 32]));
+        [avx2._mm256_unpacklo_epi8(none, bytes), avx2._mm256_unpackhi_epi8(none, bytes)]
     }
 
     #[inline(always)]
     fn scale(self, by: i8) -> [__m256i; 2] {
-        [self.avx._mm256_set1_epi16(by.into()), self.avx._mm256_set1_epi16(i16::from(by) << 8)]
+        [self.splat(by.into()), self.splat(i16::from(by) << 8)]
     }
 
     #[inline(always)]
-    fn scaled(self, numbers: [__m256i; 2], [_, by]: [__m256i; 2]) -> [__m256i; 2] {
-        self.product(halves!(h => self.avx2._mm256_srli_epi16::<1>(numbers[h])), [by; 2])
+    fn scaled(self, numbers: __m256i, [_, by]: [__m256i; 2]) -> __m256i {
+        self.product(self.avx2._mm256_srli_epi16::<1>(numbers), by)
     }
 
     #[inline(always)]
-    fn scaled_byte_pairs(self, bytes: &[u8; 64], [even, odd]: [__m256i; 2]) -> [[__m256i; 2]; 2] {
-        let (avx2, bytes) = (self.avx2, self.permuted(bytes));
+    fn scaled_byte_pairs(self, bytes: &[u8; 32], [even, odd]: [__m256i; 2]) -> [__m256i; 2] {
+        let (avx2, bytes) = (self.avx2, cast(*bytes));
+        [avx2._mm256_maddubs_epi16(bytes, even), avx2._mm256_maddubs_epi16(bytes, odd)]
+    }
+
+    #[inline(always)]
+    fn scaled_byte_halves(self, bytes: &[u8; 32], [by, _]: [__m256i; 2]) -> [__m256i; 2] {
+        let (avx2, bytes, none) = (self.avx2, cast(*bytes), cast([0u8; 32]));
         [
-            halves!(h => avx2._mm256_maddubs_epi16(bytes[h], even)),
-            halves!(h => avx2._mm256_maddubs_epi16(bytes[h], odd)),
+            avx2._mm256_maddubs_epi16(avx2._mm256_unpacklo_epi8(bytes, none), by),
+            avx2._mm256_maddubs_epi16(avx2._mm256_unpackhi_epi8(bytes, none), by),
         ]
     }
 
     #[inline(always)]
-    fn scaled_byte_halves(self, bytes: &[u8; 64], [by, _]: [__m256i; 2]) -> [[__m256i; 2]; 2] {
-        let (avx2, bytes, none) = (self.avx2, self.permuted(bytes), cast([0u8; 32]));
-        [
-            halves!(h => avx2._mm256_maddubs_epi16(avx2._mm256_unpacklo_epi8(bytes[h], none), by)),
-            halves!(h => avx2._mm256_maddubs_epi16(avx2._mm256_unpackhi_epi8(bytes[h], none), by)),
-        ]
+    fn product(self, a: __m256i, b: __m256i) -> __m256i {
+        self.avx2._mm256_mulhrs_epi16(a, b)
     }
 
     #[inline(always)]
-    fn product(self, a: [__m256i; 2], b: [__m256i; 2]) -> [__m256i; 2] {
-        halves!(h => self.avx2._mm256_mulhrs_epi16(a[h], b[h]))
+    fn add(self, a: __m256i, b: __m256i) -> __m256i {
+        self.avx2._mm256_add_epi16(a, b)
     }
 
     #[inline(always)]
-    fn add(self, a: [__m256i; 2], b: [__m256i; 2]) -> [__m256i; 2] {
-        halves!(h => self.avx2._mm256_add_epi16(a[h], b[h]))
-    }
-
-    #[inline(always)]
-    fn to_rgba8(self, pairs: [[[__m256i; 2]; 3]; 2]) -> [[u8; 4]; 64] {
+    fn to_rgba8(self, pairs: [[__m256i; 3]; 2]) -> [[u8; 4]; 32] {
         let avx2 = self.avx2;
-        let parts = self.texels(pairs);
-        cast(halves!(h => {
-            let [even, more_even, odd, more_odd] = parts[h];
-            [
-                avx2._mm256_unpacklo_epi32(even, odd),
-                avx2._mm256_unpackhi_epi32(even, odd),
-                avx2._mm256_unpacklo_epi32(more_even, more_odd),
-                avx2._mm256_unpackhi_epi32(more_even, more_odd),
-            ]
-        }))
+        let [even, more_even, odd, more_odd] = self.texels(pairs);
+        let texels = [
+            avx2._mm256_unpacklo_epi32(even, odd),
+            avx2._mm256_unpackhi_epi32(even, odd),
+            avx2._mm256_unpacklo_epi32(more_even, more_odd),
+            avx2._mm256_unpackhi_epi32(more_even, more_odd),
+        ];
+        cast(in_order(self, texels))
     }
 
     #[inline(always)]
-    fn halves_to_rgba8(self, halves: [[[__m256i; 2]; 3]; 2]) -> [[u8; 4]; 64] {
-        cast(self.texels(halves))
+    fn halves_to_rgba8(self, halves: [[__m256i; 3]; 2]) -> [[u8; 4]; 32] {
+        cast(in_order(self, self.texels(halves)))
     }
 
     #[cfg(test)]
-    fn to_array(self, words: [__m256i; 2]) -> [i16; 32] {
-        let mut out = [0i16; 32];
-        let halves: [[[i16; 2]; 8]; 2] = cast(words);
-        for (out, words) in out.as_chunks_mut::<16>().0.iter_mut().zip(halves) {
-            let (out_pairs, _) = out.as_chunks_mut();
-            for (pair, from) in words.into_iter().zip(DWORDS_256) {
-                out_pairs[from as usize] = pair;
-            }
-        }
-        out
+    fn to_array(self, words: __m256i) -> [i16; 16] {
+        cast(words)
     }
 
     #[cfg(test)]
-    fn halves_to_array(self, halves: [[__m256i; 2]; 2]) -> [i16; 64] {
-        let mut out = [[[0i16; 4]; 4]; 4];
-        let halves: [[[[i16; 4]; 4]; 2]; 2] = cast(halves);
-        for (half, parts) in halves.into_iter().enumerate() {
-            for (part, words) in parts.into_iter().enumerate() {
-                for (i, words) in words.into_iter().enumerate() {
-                    out[2 * part + half][IN_TURNS as usize >> (2 * i) & 3] = words;
-                }
-            }
-        }
-        cast(out)
+    fn halves_to_array(self, halves: [__m256i; 2]) -> [i16; 32] {
+        let [[a, c], [b, d]]: [[[i16; 8]; 2]; 2] = cast(halves);
+        cast([a, b, c, d])
     }
 }
