@@ -13,8 +13,8 @@ use pulp::bytemuck::cast_slice;
 /// once, but twice as many streams of memory are read and written, which is slower for frames that do not fit the cache.
 const MOST_OF_TWO_ROWS: usize = 2048;
 
-/// Most groups of a row that is converted as a whole. A longer one is converted in parts, for stores that do not cross lines of the
-/// cache; that takes up to two groups more.
+/// Bytes of luma, for each texel of a group, of the longest row that is converted as a whole. A longer one is converted in parts, for
+/// stores that do not cross lines of the cache; that takes up to two groups more.
 const MOST_UNALIGNED: usize = 32;
 
 /// Bytes of a line of the cache.
@@ -89,6 +89,7 @@ impl Plan<'_> {
         let is_shared = self.across == Across::Shared;
         let is_halved = self.frame.format.subsampling.factors()[1] == 2;
         let is_narrow = columns * size_of::<C>() <= MOST_OF_TWO_ROWS;
+        let is_whole = columns * size_of::<C>() <= MOST_UNALIGNED * GROUP;
         let row_of = |y: usize| down(y, cr.size[1], is_halved, self.conversion).0[0];
         let mut rows = (first..).zip(rows.chunks_mut(luma.size[0]));
         while let Some((y, texels)) = rows.next() {
@@ -102,7 +103,7 @@ impl Plan<'_> {
                 }
                 continue;
             }
-            for part in parts::<_, GROUP>(&texels[..columns]) {
+            for part in parts::<_, GROUP>(&texels[..columns], is_whole) {
                 let samples = if is_shared { part.start / 2..part.end / 2 } else { part.clone() };
                 let chroma = self.chroma::<C>(row, samples);
                 let (lumas, texels) = (&lumas[part.clone()], &mut texels[part]);
@@ -119,9 +120,8 @@ impl Plan<'_> {
 /// The parts that a row of whole groups is converted in: the row as a whole, or its first group, the groups that begin at a cache line,
 /// and its last group. Parts may overlap; texels in two parts are written twice.
 #[inline(always)]
-fn parts<T, const GROUP: usize>(texels: &[T]) -> [Range<usize>; 3] {
+fn parts<T, const GROUP: usize>(texels: &[T], is_whole: bool) -> [Range<usize>; 3] {
     let columns = texels.len();
-    let is_whole = columns <= MOST_UNALIGNED * GROUP;
     let start = if is_whole { 0 } else { texels.as_ptr().align_offset(LINE) };
     if start == 0 || start % 2 == 1 || start > columns - GROUP {
         return [0..columns, 0..0, 0..0];
