@@ -171,7 +171,7 @@ fn band(arch: Arch, format: Format, extent: Extent, data: &[u8], out: &mut [u8])
         Format::Pica(format) => pica::decode_band(format, width, data, out),
         Format::Etc1s => on!(|_, out| etc::etc1(width, data, out)),
         Format::Etc1sAlpha => on!(|_, out| etc::etc1s_alpha(width, data, out)),
-        Format::Uastc => basis::uastc::decode(width, data, out),
+        Format::Uastc => on!(|simd, out| basis::unpack::decode(simd, width, data, out)),
         Format::Packed(layout) => layout.decode(data, out),
         Format::E5b9g9r9 => plain::shared_exponent(data, out),
         Format::XrBias => plain::extended_range(data, out),

@@ -18,6 +18,7 @@ mod to_astc;
 #[cfg(feature = "std")]
 pub(crate) mod to_bc7;
 pub(crate) mod uastc;
+pub(crate) mod unpack;
 
 pub use to_astc::uastc_to_astc;
 #[cfg(feature = "std")]

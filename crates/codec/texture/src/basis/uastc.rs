@@ -1,7 +1,6 @@
 //! UASTC: nineteen kinds of blocks, each both a block of ASTC and nearly one of BC7.
 
 use crate::astc::ise;
-use crate::rows;
 
 /// The colour of blocks that are illegal.
 pub const ERROR: [u8; 4] = [255, 0, 255, 255];
@@ -136,7 +135,6 @@ pub fn mode_of(block: &[u8; 16]) -> u8 {
 }
 
 /// Where the fields of a mode begin, in bits.
-#[cfg(feature = "std")]
 pub struct Layout {
     /// The multiplier of ETC2's alpha, four bits that are not 0, if the mode has it.
     pub multiplier: Option<u32>,
@@ -150,7 +148,6 @@ pub struct Layout {
     pub weights: u32,
 }
 
-#[cfg(feature = "std")]
 impl Layout {
     pub const fn of(mode: usize) -> Layout {
         let Mode { levels, subsets, components, hints, .. } = MODES[mode];
@@ -268,6 +265,16 @@ pub const SEVEN: [Pattern; 19] = [
 /// A single subset.
 pub const ONE: Pattern = pattern(0, 0);
 
+/// Those of a mode.
+pub const fn patterns(mode: usize) -> &'static [Pattern] {
+    match mode {
+        2 | 4 | 9 | 16 => &TWO,
+        3 => &THREE,
+        7 => &SEVEN,
+        _ => &[ONE],
+    }
+}
+
 impl Pattern {
     /// The subset of a texel.
     #[inline(always)]
@@ -325,12 +332,8 @@ impl Block {
         if (9..=17).contains(&index) && hints >> (mode.hints - 4) == 0 {
             return None;
         }
-        let pattern = match index {
-            2 | 4 | 9 | 16 => *TWO.get(bits.take(5) as usize)?,
-            7 => *SEVEN.get(bits.take(5) as usize)?,
-            3 => *THREE.get(bits.take(4) as usize)?,
-            _ => ONE,
-        };
+        let pattern_bits = Layout::of(usize::from(index)).pattern_bits;
+        let pattern = *patterns(usize::from(index)).get(bits.take(pattern_bits) as usize)?;
         let second = match index {
             6 | 11 | 13 => Some(bits.take(2) as u8),
             17 => Some(3),
@@ -402,57 +405,4 @@ impl Interpolated {
             })
         })
     }
-
-    /// RGBA of texels, row by row.
-    fn texels(&self) -> [[u8; 4]; 16] {
-        let weights = &ise::WEIGHTS[self.mode.weight_row()];
-        let ends = self.endpoints();
-        // Low ends, and the ways to high ones, of all texels at once.
-        let (mut low, mut way, mut share) = ([[0i16; 4]; 16], [[0i16; 4]; 16], [[0i16; 4]; 16]);
-        for texel in 0..16 {
-            let [from, to] = &ends[self.pattern.subset(texel) % 3];
-            let first = i16::from(weights[usize::from(self.weights[0][texel])]);
-            share[texel] = [first; 4];
-            for c in 0..4 {
-                low[texel][c] = i16::from(from[c]);
-                way[texel][c] = i16::from(to[c]) - i16::from(from[c]);
-            }
-        }
-        if let Some(second) = self.second {
-            for (share, at) in share.iter_mut().zip(self.weights[1]) {
-                share[usize::from(second) % 4] = i16::from(weights[usize::from(at)]);
-            }
-        }
-        let mut out = [[0; 4]; 16];
-        for texel in 0..16 {
-            for c in 0..4 {
-                out[texel][c] = mixed(low[texel][c], way[texel][c], share[texel][c]);
-            }
-        }
-        out
-    }
-}
-
-/// What is `share` of 64 of the way from `low` on: of sixteen bits, as 257 times eight bits are, the high byte.
-#[inline(always)]
-pub fn mixed(low: i16, way: i16, share: i16) -> u8 {
-    let sum = low * 64 + way * share;
-    ((sum + ((sum + 32) >> 8)) >> 6) as u8
-}
-
-/// RGBA of a block's texels, row by row; magenta of one that is an error.
-pub fn texels(block: &[u8; 16]) -> [[u8; 4]; 16] {
-    match Block::parse(block) {
-        Some(Block::Solid(color)) => [color; 16],
-        Some(Block::Interpolated(block)) => block.texels(),
-        None => [ERROR; 16],
-    }
-}
-
-/// RGBA8 of rows of blocks.
-pub fn decode(width: usize, data: &[u8], out: &mut [u8]) {
-    rows::decode(width, data, out, |block: &[u8; 16]| {
-        let texels = texels(block);
-        core::array::from_fn(|y| core::array::from_fn(|x| texels[4 * y + x]))
-    });
 }

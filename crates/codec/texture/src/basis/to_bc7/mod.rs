@@ -11,7 +11,7 @@ mod patterns;
 mod tests;
 
 use super::uastc::{self, Components, Endpoints, Layout, MODES};
-use crate::astc::ise;
+use super::unpack::{endpoints, field, mixed, texels, weights, weights_of};
 use crate::bc::bc7;
 use crate::bc::partition::widen;
 use crate::encode::bc7::SOLID;
@@ -54,7 +54,7 @@ pub fn improve(data: &[u8], out: &mut [u8]) {
         let converted = &mut converted[..data.len()];
         convert(data.as_flattened(), converted.as_flattened_mut());
         for ((data, converted), out) in data.iter().zip(converted).zip(out) {
-            let wanted = uastc::texels(data);
+            let wanted = texels(Portable, data);
             if distance(&wanted, converted) < distance(&wanted, out) {
                 *out = *converted;
             }
@@ -191,77 +191,6 @@ fn solid(color: [u8; 4]) -> Found {
     Found::Block(fields.bits())
 }
 
-/// `count` bits of a block.
-#[inline(always)]
-const fn field(bits: u128, at: u32, count: u32) -> usize {
-    (bits >> at) as usize & ((1 << count) - 1)
-}
-
-/// The digits of numbers that five digits of three share, two bits each.
-static TRITS: [u16; 256] = digits(3, 5, 2);
-
-/// The digits of numbers that three digits of five share, three bits each.
-static QUINTS: [u16; 128] = digits(5, 3, 3);
-
-const fn digits<const N: usize>(radix: usize, count: u32, width: u32) -> [u16; N] {
-    let (mut out, mut number) = ([0; N], 0);
-    while number < N {
-        let (mut rest, mut digit) = (number, 0);
-        while digit < count {
-            out[number] |= ((rest % radix) as u16) << (digit * width);
-            rest /= radix;
-            digit += 1;
-        }
-        number += 1;
-    }
-    out
-}
-
-/// End points of eight bits of the subsets of mode `M`. Nothing for a block that is an error.
-#[inline(always)]
-fn endpoints<const M: usize>(bits: u128) -> Option<[Endpoints; 3]> {
-    let (layout, mode) = const { (Layout::of(M), &MODES[M]) };
-    if layout.multiplier.is_some_and(|at| field(bits, at, 4) == 0) {
-        return None;
-    }
-    let levels = const { ise::LEVELS[MODES[M].levels as usize] };
-    let table = const { &ise::VALUES[MODES[M].levels as usize] };
-    let (low, count) = (levels.low_bits(), mode.components.values() * mode.subsets as usize);
-    let mut values = [0; 18];
-    for (i, value) in values.iter_mut().enumerate().take(count) {
-        // The last group of digits has only the bits that it needs, and those above them are of other fields.
-        let digit = match levels.radix() {
-            3 => {
-                let width = [0, 2, 4, 5, 7, 8][(count - i / 5 * 5).min(5)];
-                usize::from(TRITS[field(bits, layout.digits + 8 * (i as u32 / 5), width)]) >> (2 * (i % 5))
-                    & 3
-            }
-            5 => {
-                let width = [0, 3, 5, 7][(count - i / 3 * 3).min(3)];
-                usize::from(QUINTS[field(bits, layout.digits + 7 * (i as u32 / 3), width)]) >> (3 * (i % 3))
-                    & 7
-            }
-            _ => 0,
-        };
-        *value = table[(digit << low | field(bits, layout.low_bits + low * i as u32, low)) & 255];
-    }
-    let mut out = [[[255; 4]; 2]; 3];
-    for (subset, ends) in out.iter_mut().enumerate().take(mode.subsets.into()) {
-        let first = subset * mode.components.values();
-        for (end, components) in ends.iter_mut().enumerate() {
-            let places: &[usize] = match mode.components {
-                Components::Rgb => &[0, 2, 4],
-                Components::Rgba => &[0, 2, 4, 6],
-                Components::La => &[0, 0, 0, 2],
-            };
-            for (component, place) in components.iter_mut().zip(places) {
-                *component = values[(first + place + end) % values.len()];
-            }
-        }
-    }
-    Some(out)
-}
-
 /// A bit for each component of which different weights of mode `M` may give the same value between these ends.
 #[inline(always)]
 fn near_components<const M: usize>(ends: &Endpoints) -> u8 {
@@ -282,36 +211,23 @@ fn extreme_colors<const M: usize, const W: usize>(ends: &Endpoints, indices: u64
     let [from, to] = ends.map(|end| end.map(i16::from));
     extremes::<W>(indices, mask).map(|at| {
         let weight = weights[usize::from(at) % 16] as i16;
-        std::array::from_fn(|c| uastc::mixed(from[c], to[c] - from[c], weight))
+        std::array::from_fn(|c| mixed(from[c], to[c] - from[c], weight))
     })
 }
 
 /// The texels of a block of one subset and one plane.
 #[inline(always)]
 fn single<S: Simd, const M: usize>(simd: S, bits: u128) -> Option<Found> {
-    let (layout, mode) = const { (Layout::of(M), &MODES[M]) };
+    let mode = const { &MODES[M] };
     let [ends, ..] = endpoints::<M>(bits)?;
-    let width = u32::from(mode.weight_bits);
-    // The first weight has no highest bit.
-    let packed = bits >> layout.weights;
-    let below: u128 = (1 << (width - 1)) - 1;
-    let packed = packed & below | (packed & !below) << 1;
-    let mut weights = [0; 16];
-    if width == 5 {
-        for (texel, weight) in weights.iter_mut().enumerate() {
-            let index = field(packed, 5 * texel as u32, 5) as u32;
-            *weight = 2 * (index + (index >> 4));
-        }
-    } else {
-        weights = simd.pick16(const { &weights_of::<M>() }, &simd.fields(packed as u64, width));
-    }
+    let weights = weights::<S, M>(simd, bits, 1);
     let [from, to] = ends.map(|end| end.map(i16::from));
     let (mut texels, mut way) = ([0; 16], [0; 4]);
     let components = if mode.components == Components::Rgb { 3 } else { 4 };
     for c in 0..components {
         way[c] = to[c] - from[c];
         for (texel, weight) in texels.iter_mut().zip(&weights) {
-            *texel |= u32::from(uastc::mixed(from[c], way[c], *weight as i16)) << (8 * c);
+            *texel |= u32::from(mixed(from[c], way[c], *weight as i16)) << (8 * c);
         }
     }
     if components == 3 {
@@ -320,17 +236,6 @@ fn single<S: Simd, const M: usize>(simd: S, bits: u128) -> Option<Found> {
         }
     }
     Some(Found::Line(Line { texels, way, has_alpha: components == 4 && (ends[0][3] & ends[1][3]) != 255 }))
-}
-
-/// Weights of mode `M`, of up to four bits.
-const fn weights_of<const M: usize>() -> [u32; 16] {
-    let row = &ise::WEIGHTS[MODES[M].weight_row()];
-    let (mut out, mut i) = ([0; 16], 0);
-    while i < 16 {
-        out[i] = row[i] as u32;
-        i += 1;
-    }
-    out
 }
 
 /// A block in which a component has weights of its own, in mode 5.
