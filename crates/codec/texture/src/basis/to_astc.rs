@@ -1,17 +1,19 @@
 //! UASTC to ASTC: the same endpoints and weights, packed otherwise.
 
-use super::uastc::{Block, Components, Interpolated};
+use super::uastc::{self, Components, Layout, MODES};
+use super::unpack::{endpoints_of, field, for_mode, indices, indices_of_planes, second, values};
 use crate::astc::ise::{self, Levels};
+use crate::simd::Portable;
 
 /// The block of ASTC of 4x4, low dynamic range, with the texels of a block of UASTC. For an illegal one it is a reserved
 /// block: both decode to magenta.
 pub fn uastc_to_astc(block: &[u8; 16]) -> [u8; 16] {
-    let bits = match Block::parse(block) {
-        Some(Block::Solid(color)) => solid(color),
-        Some(Block::Interpolated(block)) => interpolated(&block),
-        None => 0,
+    let bits = u128::from_le_bytes(*block);
+    let found = match uastc::mode_of(block) {
+        uastc::SOLID => Some(solid(uastc::color_of_solid(bits))),
+        mode => for_mode!(mode, M => interpolated::<M>(bits)),
     };
-    bits.to_le_bytes()
+    found.unwrap_or(0).to_le_bytes()
 }
 
 /// A void extent without an extent.
@@ -21,8 +23,11 @@ fn solid(color: [u8; 4]) -> u128 {
     color.into_iter().enumerate().map(component).fold(HEADER, |all, bits| all | bits)
 }
 
-fn interpolated(block: &Interpolated) -> u128 {
-    let mode = block.mode;
+/// A block of mode `M`; nothing for one that is an error.
+fn interpolated<const M: usize>(bits: u128) -> Option<u128> {
+    let (layout, mode) = const { (Layout::of(M), &MODES[M]) };
+    let pattern = uastc::patterns(M).get(field(bits, layout.pattern, layout.pattern_bits))?;
+    let mut values = values::<M>(bits)?;
     // A grid of a weight for each texel, by the bits of a weight and the number of planes.
     let block_mode: u128 = match (mode.weight_bits, mode.dual) {
         (1, _) => 1089,
@@ -37,48 +42,46 @@ fn interpolated(block: &Interpolated) -> u128 {
         Components::Rgb => 8,
         Components::Rgba => 12,
     };
-    let turned = turned(block);
-    let (mut bits, values_at) = match mode.subsets {
+    let (mut out, values_at) = match mode.subsets {
         1 => (block_mode | endpoint_mode << 13, 17),
         subsets => {
-            let partitions = u128::from(subsets - 1) << 11 | u128::from(block.pattern.astc) << 13;
+            let partitions = u128::from(subsets - 1) << 11 | u128::from(pattern.astc) << 13;
             // All partitions have one mode.
             (block_mode | partitions | endpoint_mode << 25, 29)
         }
     };
+    // The subsets whose ends are to change places: ASTC takes a darker second end for a sign that blue is contracted.
+    let turned = endpoints_of::<M>(&values).map(|ends| {
+        let [low, high] = ends.map(|[r, g, b, _]| u32::from(r) + u32::from(g) + u32::from(b));
+        mode.components != Components::La && low > high
+    });
     let each = mode.components.values();
     let count = each * usize::from(mode.subsets);
-    let mut values = block.values;
     for (subset, values) in values.chunks_exact_mut(each).take(mode.subsets.into()).enumerate() {
         if turned[subset] {
             values.as_chunks_mut::<2>().0.iter_mut().for_each(|ends| ends.reverse());
         }
     }
-    let levels = ise::LEVELS[usize::from(mode.levels) % ise::LEVELS.len()];
-    bits |= packed(levels, values.get(..count).unwrap_or_default()) << values_at;
+    let levels = const { ise::LEVELS[MODES[M].levels as usize] };
+    out |= packed(levels, values.get(..count).unwrap_or_default()) << values_at;
     // Weights lie from the highest bit down, those of both planes of a texel side by side.
-    let width = u32::from(mode.weight_bits);
+    let planes = match mode.dual {
+        true => indices_of_planes::<_, M>(Portable, bits),
+        false => [indices::<_, M>(Portable, bits, pattern.anchors), [0; 16]],
+    };
+    let (width, top) = (u32::from(mode.weight_bits), (1 << mode.weight_bits) - 1);
     let (mut weights, mut at) = (0u128, 0);
     for texel in 0..16 {
-        let top = (1 << width) - 1;
-        for plane in block.weights.iter().take(1 + usize::from(mode.dual)) {
-            let weight = if turned[block.pattern.subset(texel)] { top - plane[texel] } else { plane[texel] };
+        for plane in planes.iter().take(1 + usize::from(mode.dual)) {
+            let weight = if turned[pattern.subset(texel)] { top - plane[texel] } else { plane[texel] };
             weights |= u128::from(weight) << at;
             at += width;
         }
     }
-    if let Some(component) = block.second {
-        bits |= u128::from(component) << (128 - at - 2);
+    if mode.dual {
+        out |= (second::<M>(bits) as u128) << (128 - at - 2);
     }
-    bits | weights.reverse_bits()
-}
-
-/// The subsets whose ends are to change places: ASTC takes a darker second end for a sign that blue is contracted.
-fn turned(block: &Interpolated) -> [bool; 3] {
-    block.endpoints().map(|ends| {
-        let [low, high] = ends.map(|[r, g, b, _]| u32::from(r) + u32::from(g) + u32::from(b));
-        block.mode.components != Components::La && low > high
-    })
+    Some(out | weights.reverse_bits())
 }
 
 /// Values as an integer sequence.

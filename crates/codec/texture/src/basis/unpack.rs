@@ -6,6 +6,23 @@ use crate::bc::partition::widen;
 use crate::rows;
 use crate::simd::Simd;
 
+/// An expression of which `$m` is the number of a mode of interpolated blocks, a constant; nothing for other numbers.
+macro_rules! for_mode {
+    ($mode:expr, $m:ident => $found:expr) => {
+        for_mode!($mode, $m => $found; 0 1 2 3 4 5 6 7 9 10 11 12 13 14 15 16 17 18)
+    };
+    ($mode:expr, $m:ident => $found:expr; $($number:literal)*) => {
+        match $mode {
+            $($number => {
+                const $m: usize = $number;
+                $found
+            })*
+            _ => None,
+        }
+    };
+}
+pub(super) use for_mode;
+
 /// RGBA8 of rows of blocks.
 #[inline(always)]
 pub fn decode<S: Simd>(simd: S, width: usize, data: &[u8], out: &mut [u8]) {
@@ -30,26 +47,8 @@ pub fn decode<S: Simd>(simd: S, width: usize, data: &[u8], out: &mut [u8]) {
 pub fn texels<S: Simd>(simd: S, block: &[u8; 16]) -> [[u8; 4]; 16] {
     let bits = u128::from_le_bytes(*block);
     let found = match uastc::mode_of(block) {
-        0 => interpolated::<S, 0>(simd, bits),
-        1 => interpolated::<S, 1>(simd, bits),
-        2 => interpolated::<S, 2>(simd, bits),
-        3 => interpolated::<S, 3>(simd, bits),
-        4 => interpolated::<S, 4>(simd, bits),
-        5 => interpolated::<S, 5>(simd, bits),
-        6 => interpolated::<S, 6>(simd, bits),
-        7 => interpolated::<S, 7>(simd, bits),
         uastc::SOLID => Some([uastc::color_of_solid(bits); 16]),
-        9 => interpolated::<S, 9>(simd, bits),
-        10 => interpolated::<S, 10>(simd, bits),
-        11 => interpolated::<S, 11>(simd, bits),
-        12 => interpolated::<S, 12>(simd, bits),
-        13 => interpolated::<S, 13>(simd, bits),
-        14 => interpolated::<S, 14>(simd, bits),
-        15 => interpolated::<S, 15>(simd, bits),
-        16 => interpolated::<S, 16>(simd, bits),
-        17 => interpolated::<S, 17>(simd, bits),
-        18 => interpolated::<S, 18>(simd, bits),
-        _ => None,
+        mode => for_mode!(mode, M => interpolated::<S, M>(simd, bits)),
     };
     found.unwrap_or([uastc::ERROR; 16])
 }
@@ -75,11 +74,12 @@ fn interpolated<S: Simd, const M: usize>(simd: S, bits: u128) -> Option<[[u8; 4]
     const ALL: u32 = 0x0101_0101;
     let mut shares = [0; 16];
     if mode.dual {
-        let second = if M == 17 { 3 } else { field(bits, layout.second, 2) };
-        let mask = 0xff << (8 * second);
-        let planes = planes::<S, M>(simd, bits);
+        let mask = 0xff << (8 * second::<M>(bits));
+        let [first, second] = indices_of_planes::<S, M>(simd, bits);
+        let table = const { &weights_of::<M>() };
+        let (first, second) = (simd.pick16(table, &first), simd.pick16(table, &second));
         for (i, share) in shares.iter_mut().enumerate() {
-            *share = (planes[0][i] * ALL) & !mask | (planes[1][i] * ALL) & mask;
+            *share = (first[i] * ALL) & !mask | (second[i] * ALL) & mask;
         }
     } else {
         for (share, weight) in shares.iter_mut().zip(weights::<S, M>(simd, bits, pattern.anchors)) {
@@ -133,12 +133,18 @@ const fn digits<const N: usize>(radix: usize, count: u32, width: u32) -> [u16; N
 /// End points of eight bits of the subsets of mode `M`. Nothing for a block that is an error.
 #[inline(always)]
 pub fn endpoints<const M: usize>(bits: u128) -> Option<[Endpoints; 3]> {
+    Some(endpoints_of::<M>(&values::<M>(bits)?))
+}
+
+/// Endpoint values of mode `M` as they are coded, a digit of three or five above bits: low and high of each component, subset after
+/// subset. Nothing for a block that is an error.
+#[inline(always)]
+pub fn values<const M: usize>(bits: u128) -> Option<[u8; 18]> {
     let (layout, mode) = const { (Layout::of(M), &MODES[M]) };
     if layout.multiplier.is_some_and(|at| field(bits, at, 4) == 0) {
         return None;
     }
     let levels = const { ise::LEVELS[MODES[M].levels as usize] };
-    let table = const { &ise::VALUES[MODES[M].levels as usize] };
     let (low, count) = (levels.low_bits(), mode.components.values() * mode.subsets as usize);
     let mut values = [0; 18];
     for (i, value) in values.iter_mut().enumerate().take(count) {
@@ -156,8 +162,15 @@ pub fn endpoints<const M: usize>(bits: u128) -> Option<[Endpoints; 3]> {
             }
             _ => 0,
         };
-        *value = table[(digit << low | field(bits, layout.low_bits + low * i as u32, low)) & 255];
+        *value = (digit << low | field(bits, layout.low_bits + low * i as u32, low)) as u8;
     }
+    Some(values)
+}
+
+/// End points of eight bits by the values of mode `M`.
+#[inline(always)]
+pub fn endpoints_of<const M: usize>(values: &[u8; 18]) -> [Endpoints; 3] {
+    let (mode, table) = const { (&MODES[M], &ise::VALUES[MODES[M].levels as usize]) };
     let mut out = [[[255; 4]; 2]; 3];
     for (subset, ends) in out.iter_mut().enumerate().take(mode.subsets.into()) {
         let first = subset * mode.components.values();
@@ -168,11 +181,11 @@ pub fn endpoints<const M: usize>(bits: u128) -> Option<[Endpoints; 3]> {
                 Components::La => &[0, 0, 0, 2],
             };
             for (component, place) in components.iter_mut().zip(places) {
-                *component = values[(first + place + end) % values.len()];
+                *component = table[usize::from(values[(first + place + end) % values.len()])];
             }
         }
     }
-    Some(out)
+    out
 }
 
 /// Weights of mode `M`, of up to four bits.
@@ -186,33 +199,45 @@ pub const fn weights_of<const M: usize>() -> [u32; 16] {
     out
 }
 
-/// The weights of a block of mode `M`, which has one plane. `anchors` has a bit for each texel whose weight has no highest bit.
+/// The weights of a block of mode `M`, which has one plane. `anchors` has a bit for each texel whose index has no highest bit.
 #[inline(always)]
-pub fn weights<S: Simd, const M: usize>(simd: S, bits: u128, mut anchors: u16) -> [u32; 16] {
+pub fn weights<S: Simd, const M: usize>(simd: S, bits: u128, anchors: u16) -> [u32; 16] {
+    let mut indices = indices::<S, M>(simd, bits, anchors);
+    if const { MODES[M].weight_bits } == 5 {
+        for index in &mut indices {
+            *index = 2 * (*index + (*index >> 4));
+        }
+        return indices;
+    }
+    simd.pick16(const { &weights_of::<M>() }, &indices)
+}
+
+/// The indices of these weights.
+#[inline(always)]
+pub fn indices<S: Simd, const M: usize>(simd: S, bits: u128, mut anchors: u16) -> [u32; 16] {
     let (layout, mode) = const { (Layout::of(M), &MODES[M]) };
     let width = u32::from(mode.weight_bits);
     let packed = bits >> layout.weights;
     if width == 5 {
         // One subset, whose first texel is its anchor.
         let packed = packed & 0xf | (packed & !0xf) << 1;
-        let mut weights = [0; 16];
-        for (texel, weight) in weights.iter_mut().enumerate() {
-            let index = field(packed, 5 * texel as u32, 5) as u32;
-            *weight = 2 * (index + (index >> 4));
+        let mut indices = [0; 16];
+        for (texel, index) in indices.iter_mut().enumerate() {
+            *index = field(packed, 5 * texel as u32, 5) as u32;
         }
-        return weights;
+        return indices;
     }
     let mut packed = packed as u64;
     for _ in 0..mode.subsets {
         packed = widen(packed, width, anchors.trailing_zeros() % 16);
         anchors &= anchors.wrapping_sub(1);
     }
-    simd.pick16(const { &weights_of::<M>() }, &simd.fields(packed, width))
+    simd.fields(packed, width)
 }
 
-/// The weights of both planes of a block of mode `M`. Those of a texel lie side by side.
+/// The indices of both planes of a block of mode `M`. Those of a texel lie side by side.
 #[inline(always)]
-fn planes<S: Simd, const M: usize>(simd: S, bits: u128) -> [[u32; 16]; 2] {
+pub fn indices_of_planes<S: Simd, const M: usize>(simd: S, bits: u128) -> [[u32; 16]; 2] {
     let (layout, mode) = const { (Layout::of(M), &MODES[M]) };
     let width = u32::from(mode.weight_bits);
     let packed = (bits >> layout.weights) as u64;
@@ -227,6 +252,11 @@ fn planes<S: Simd, const M: usize>(simd: S, bits: u128) -> [[u32; 16]; 2] {
         *first &= (1 << width) - 1;
         *second >>= width;
     }
-    let table = const { &weights_of::<M>() };
-    [simd.pick16(table, &first), simd.pick16(table, &second)]
+    [first, second]
+}
+
+/// The component that has weights of its own in a block of mode `M`.
+#[inline(always)]
+pub fn second<const M: usize>(bits: u128) -> usize {
+    if M == 17 { 3 } else { field(bits, const { Layout::of(M).second }, 2) }
 }

@@ -1,4 +1,4 @@
-//! Operations on pairs of vectors: AVX2's two halves of a group. Macros, because a closure would not be compiled for the
+//! Operations on pairs of vectors: the halves of a group, or of what takes AVX2 two registers. Macros, because a closure would not be compiled for the
 //! instruction set of its caller.
 
 /// A half of some numbers.

@@ -11,7 +11,7 @@ mod patterns;
 mod tests;
 
 use super::uastc::{self, Components, Endpoints, Layout, MODES};
-use super::unpack::{endpoints, field, mixed, texels, weights, weights_of};
+use super::unpack::{endpoints, field, mixed, second, texels, weights, weights_of};
 use crate::bc::bc7;
 use crate::bc::partition::widen;
 use crate::encode::bc7::SOLID;
@@ -243,7 +243,7 @@ fn single<S: Simd, const M: usize>(simd: S, bits: u128) -> Option<Found> {
 fn dual<const M: usize>(bits: u128) -> Option<Found> {
     let (layout, mode) = const { (Layout::of(M), &MODES[M]) };
     let [ends, ..] = endpoints::<M>(bits)?;
-    let second = if M == 17 { 3 } else { field(bits, layout.second, 2) };
+    let second = second::<M>(bits);
     let packed = (bits >> layout.weights) as u64;
     let planes = if mode.weight_bits == 1 {
         // The first texel's have no bit.

@@ -7,32 +7,30 @@ use core::arch::x86_64::{__m128i, __m256i, __m512i};
 use pulp::cast;
 use pulp::x86::{V3, V4};
 
-/// What a lane of 128 bits of `LANES` has at its place `i`: instructions that bring components together work within
+/// What a lane of 128 bits of AVX-512's four has at its place `i`: instructions that bring components together work within
 /// lanes, and put texels of the first of four parts of each lane next to each other. With AVX2, texels are put in order when they are
 /// made, as its permutations of parts of 32 bits take longer than those of lanes.
-const fn source(lanes: usize, lane: usize, i: usize) -> usize {
-    lanes * i + lane
+const fn source(lane: usize, i: usize) -> usize {
+    4 * i + lane
 }
 
 /// Where 32-bit parts come from.
-const fn dwords<const N: usize>() -> [u32; N] {
-    let mut out = [0; N];
+const DWORDS_512: [u32; 16] = {
+    let mut out = [0; 16];
     let mut i = 0;
-    while i < N {
-        out[i] = source(N / 4, i / 4, i % 4) as u32;
+    while i < 16 {
+        out[i] = source(i / 4, i % 4) as u32;
         i += 1;
     }
     out
-}
-
-const DWORDS_512: [u32; 16] = dwords();
+};
 
 /// Where pairs of bytes come from, in the low half of each lane.
 const WORDS_512: [u16; 32] = {
     let mut out = [0; 32];
     let mut i = 0;
     while i < 16 {
-        out[i / 4 * 8 + i % 4] = source(4, i / 4, i % 4) as u16;
+        out[i / 4 * 8 + i % 4] = source(i / 4, i % 4) as u16;
         i += 1;
     }
     out
@@ -43,7 +41,7 @@ const PAIRS_512: [[u16; 32]; 2] = {
     let mut out = [[0; 32]; 2];
     let mut i = 0;
     while i < 32 {
-        let at = 4 * source(4, i / 8, i % 8 / 2) + i % 2 * 2;
+        let at = 4 * source(i / 8, i % 8 / 2) + i % 2 * 2;
         out[0][i] = at as u16;
         out[1][i] = at as u16 + 1;
         i += 1;
@@ -53,15 +51,11 @@ const PAIRS_512: [[u16; 32]; 2] = {
 
 /// Putting texels together.
 trait Texels<const HALF: usize, const GROUP: usize>: Words<HALF, GROUP> {
-    type Texels;
-
     /// Texels of two halves of components, by fours: in each lane of 128 bits four texels.
-    fn texels(self, halves: [[Self::Words; 3]; 2]) -> Self::Texels;
+    fn texels(self, halves: [[Self::Words; 3]; 2]) -> [Self::Words; 4];
 }
 
 impl Texels<32, 64> for V4 {
-    type Texels = [__m512i; 4];
-
     #[inline(always)]
     fn texels(self, [[r, g, b], [more_r, more_g, more_b]]: [[__m512i; 3]; 2]) -> [__m512i; 4] {
         let bw = self.avx512bw;
@@ -81,8 +75,6 @@ impl Texels<32, 64> for V4 {
 }
 
 impl Texels<16, 32> for V3 {
-    type Texels = [__m256i; 4];
-
     #[inline(always)]
     fn texels(self, [[r, g, b], [more_r, more_g, more_b]]: [[__m256i; 3]; 2]) -> [__m256i; 4] {
         let avx2 = self.avx2;
@@ -253,7 +245,7 @@ impl Words<32, 64> for V4 {
     }
 }
 
-/// Vectors of texels in order, of such of which the lower lanes of the first two come first, then those of the others.
+/// Puts vectors of texels in order: the lower lanes of the first two, those of the others, and then the upper lanes in the same way.
 #[inline(always)]
 fn in_order(simd: V3, [a, b, c, d]: [__m256i; 4]) -> [__m256i; 4] {
     const LOW: i32 = 0x20;
@@ -267,7 +259,7 @@ fn in_order(simd: V3, [a, b, c, d]: [__m256i; 4]) -> [__m256i; 4] {
     ]
 }
 
-/// Where the high bytes of words come from; with the highest bit set, from nowhere.
+/// The bytes that the high bytes of words are taken from. Low bytes are 0, as the highest bit of their index is set.
 const HIGH_BYTES: [u8; 32] = {
     let mut out = [0x80; 32];
     let mut i = 0;
@@ -278,7 +270,7 @@ const HIGH_BYTES: [u8; 32] = {
     out
 };
 
-/// Words of pairs are in order. Of halves, the first has the first half of either lane of bytes.
+/// Words of pairs are in order. The first half has the words of the lower eight bytes of either lane, the second half the others.
 impl Words<16, 32> for V3 {
     type Words = __m256i;
     type Scale = [__m256i; 2];
